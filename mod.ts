@@ -1,0 +1,6 @@
+/**
+ * Gangway.
+ *
+ * @module
+ */
+export { LIMITS } from "./src/limits.ts";

@@ -1,0 +1,6 @@
+/**
+ * The command line.
+ *
+ * @module
+ */
+export {};

@@ -1,0 +1,104 @@
+import type { Answer, Question } from "../model/question.ts";
+import type { ArtifactReference } from "../model/artifact.ts";
+import type { Channel } from "../model/message.ts";
+import type { ClientServices, EngineProfile, McpServer } from "../host/contract.ts";
+import type { Command, PlanEntry, Usage } from "../model/plan.ts";
+import type { Config } from "../model/config.ts";
+import type { Failure, StopReason } from "../model/run.ts";
+import type { Json, JsonObject, Meta } from "../model/json.ts";
+import type { ToolInput, ToolResult } from "../model/tool.ts";
+import type { TurnInput } from "../model/prompt.ts";
+
+/** What a Session gives its Engine. The Host owns it; it lives until the Engine's Session is closed. */
+export interface EngineContext {
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly roots: readonly string[];
+  readonly mcpServers: readonly McpServer[];
+  /** What the Engine gave to `state` last, in this process or an earlier one. */
+  readonly restored?: Json;
+  /** The present settings. */
+  config(): Config;
+  /** At most `length` bytes of an Artifact of this Session. */
+  readArtifact(artifact: ArtifactReference, offset: number, length: number): Promise<Uint8Array>;
+  /** Keeps at most 64 KiB of JSON for the next opening of the Session. */
+  state(value: Json): Promise<void>;
+  /** Announcements that belong to no Turn. */
+  commands(commands: readonly Command[]): Promise<void>;
+  title(title: string): Promise<void>;
+  configured(options: Config["options"]): Promise<void>;
+}
+
+/** One Turn's work as the Host hands it out. */
+export interface EngineTurn {
+  readonly turnId: string;
+  readonly runId: string;
+  readonly input: TurnInput;
+  /** What the presenting Client offers; all false where nobody presents. */
+  services(): ClientServices;
+}
+
+/**
+ * Where an Engine puts what it does. Each call resolves when the Host has taken it, which is the back-pressure: await it.
+ * After the Turn's signal aborted or its Run ended, calls are ignored and resolve.
+ */
+export interface EngineSink {
+  /** The next piece of a message. The first piece of an id opens it; a channel never changes under an id. */
+  message(messageId: string, channel: Channel, text: string): Promise<void>;
+  /** Ends a message. A Run's end ends what is open. */
+  messageComplete(messageId: string): Promise<void>;
+  /** Takes back what was said under this id and begins it anew. A Client that was shown text gets an error for that. */
+  messageReset(messageId: string): Promise<void>;
+  /** Ends a message in favour of another id; what was shown stays. */
+  messageSuperseded(messageId: string, by: string): Promise<void>;
+  /** Announces a tool. `parent` names the tool that called it. */
+  toolStart(toolCallId: string, input: ToolInput, parent?: string): Promise<void>;
+  /** Replaces the tool's input, from preview to complete. */
+  toolInput(toolCallId: string, input: ToolInput): Promise<void>;
+  /** Output as it appears. */
+  toolOutput(toolCallId: string, stream: "stdout" | "stderr", text: string): Promise<void>;
+  toolProgress(toolCallId: string, message: string): Promise<void>;
+  /** The tool's end. Tools without one when the Run ends are recorded as interrupted. */
+  toolResult(toolCallId: string, result: ToolResult): Promise<void>;
+  plan(entries: readonly PlanEntry[]): Promise<void>;
+  usage(usage: Usage): Promise<void>;
+  notice(severity: "info" | "warning" | "error", title: string, text?: string): Promise<void>;
+  /**
+   * Asks a person and waits. Grants that fit answer at once. Rejects with the signal's reason when the Turn is stopped.
+   */
+  ask(question: Question): Promise<Answer>;
+  /** Calls `fs/*` or `terminal/*` of the presenting editor. Rejects with `unavailable` where nobody presents. */
+  call(method: string, params: JsonObject, signal?: AbortSignal): Promise<Json>;
+  /**
+   * Opens a background Run whose parent is this one and gives its sink; `work` runs beside the foreground and outlives
+   * it. Resolves with the new runId when it is recorded.
+   */
+  background(work: (sink: EngineSink, signal: AbortSignal) => Promise<EngineOutcome>): Promise<string>;
+}
+
+/** How an Engine says that a Turn ended. Stopping is the Host's own knowledge: a stopped Turn's outcome is ignored. */
+export type EngineOutcome =
+  | { readonly kind: "completed"; readonly stopReason: StopReason; readonly meta?: Meta }
+  | { readonly kind: "failed"; readonly failure: Failure };
+
+/** A Session inside an Engine. One Turn at a time is in the foreground. */
+export interface EngineSession {
+  /** Does a Turn. A throw is a failed Turn. Past the stop deadline after `signal` aborted the Host ends the Run by itself. */
+  run(turn: EngineTurn, sink: EngineSink, signal: AbortSignal): Promise<EngineOutcome>;
+  /** Settings were changed and kept; they apply to the running Turn from now on. */
+  configure(config: Config): Promise<void>;
+  /** Takes words while a Turn runs; absent where the Engine cannot. */
+  steer?(turnId: string, input: TurnInput): Promise<boolean>;
+  /** Frees everything: children, calls, files. */
+  close(): Promise<void>;
+}
+
+/** What users call an agent. */
+export interface Engine {
+  /** Static: read without starting anything. */
+  readonly profile: EngineProfile;
+  /** Opens or continues a Session. Called before its first Turn in this process. */
+  open(context: EngineContext): Promise<EngineSession>;
+  /** Frees what Sessions share. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,108 @@
+/** Every limit of Gangway: its unit, its reason and what happens past it. */
+export interface Limits {
+  /** Bytes of one input line. Past it the line is skipped and answered with an error; ACP's own SDK has the same cap. */
+  readonly inputLineBytes: number;
+  /** Bytes of one line that we write. Text splits, cards are cut, lists page; an image result is the one exception. */
+  readonly outputLineBytes: number;
+  /** Bytes of one image in a tool result that goes whole; a larger one becomes a reference. */
+  readonly imageBytes: number;
+  /** Encoded bytes of what a tool card presents. Past it the text is cut visibly. */
+  readonly cardBytes: number;
+  /** UTF-16 units that a card keeps of a tool's live output; older text is dropped and counted. */
+  readonly cardLength: number;
+  /** Pieces of output that a card keeps. */
+  readonly cardChunks: number;
+  /** Card snapshots a second after the first; the last one always goes out. */
+  readonly cardSnapshotsPerSecond: number;
+  /** UTF-16 units of tool presentation a prompt. Past it the prompt fails with `tool_presentation_capacity`. */
+  readonly promptToolLength: number;
+  /** Tools a prompt. Past it the prompt fails with `tool_presentation_capacity`. */
+  readonly promptTools: number;
+  /** UTF-16 units that a reader assembles at a time. */
+  readonly assemblyLength: number;
+  /** UTF-16 units of row bodies in one page of the transcript. */
+  readonly pageLength: number;
+  /** UTF-16 units and frames that a Subscription queues. Past both it ends with `slow_consumer`. */
+  readonly queueLength: number;
+  readonly queueFrames: number;
+  /** Bytes waiting in our writer above which an Attachment fetches no more frames. */
+  readonly writerHighWater: number;
+  /** Milliseconds between checkpoints of open text and output. */
+  readonly checkpointMs: number;
+  /** UTF-16 units of one tool's output that the Host keeps. Past it the middle is dropped and counted. */
+  readonly toolOutputLength: number;
+  /** UTF-16 units of unsaved open text of a Session at which the Host checkpoints at once. */
+  readonly checkpointLength: number;
+  /** Prompts that wait in a Session behind the running one. Past it -32603 `queue_full`. */
+  readonly waitingPrompts: number;
+  /** Milliseconds that a prompt waits behind a Run whose Stop failed, then `busy`. */
+  readonly busyWaitMs: number;
+  /** Milliseconds without an opening after which a prompt fails with `host_unavailable`. */
+  readonly recoveryMs: number;
+  /** Milliseconds of one query after a lost reply, and how many there are before `outcome_unknown`. */
+  readonly queryMs: number;
+  readonly queryTries: number;
+  /** Tries of a Stop that stays unacknowledged. */
+  readonly stopTries: number;
+  /** Milliseconds that the Host leaves an Engine after a stop before it ends the Run by itself. */
+  readonly stopGraceMs: number;
+  /** Milliseconds that requests at hand get at the end of input. */
+  readonly drainMs: number;
+  /** Bytes of a linked or embedded file. Past it the prompt is refused, naming the file. */
+  readonly artifactBytes: number;
+  /** Bytes of one Artifact append. */
+  readonly appendBytes: number;
+  /** Bytes of a `file:` URI. */
+  readonly uriBytes: number;
+  /** Bytes of encoded `_meta` that pass through; a larger one is left out. */
+  readonly metaBytes: number;
+  /** Bytes of an Engine's own state. */
+  readonly engineStateBytes: number;
+  /** UTF-16 units of a title; commands and their text. Longer ones are cut. */
+  readonly titleLength: number;
+  readonly commands: number;
+  readonly commandLength: number;
+  /** Sessions in one page of a list. */
+  readonly listPage: number;
+  /** Milliseconds that a database waits for another process's lock. */
+  readonly storeTimeoutMs: number;
+}
+
+/** The values in force. */
+export const LIMITS: Limits = {
+  inputLineBytes: 32 * 1024 * 1024,
+  outputLineBytes: 48 * 1024,
+  imageBytes: 1024 * 1024,
+  cardBytes: 40 * 1024,
+  cardLength: 64 * 1024,
+  cardChunks: 512,
+  cardSnapshotsPerSecond: 5,
+  promptToolLength: 1024 * 1024,
+  promptTools: 4096,
+  assemblyLength: 16 * 1024 * 1024,
+  pageLength: 256 * 1024,
+  queueLength: 256 * 1024,
+  queueFrames: 64,
+  writerHighWater: 256 * 1024,
+  checkpointMs: 250,
+  toolOutputLength: 1024 * 1024,
+  checkpointLength: 256 * 1024,
+  waitingPrompts: 32,
+  busyWaitMs: 5000,
+  recoveryMs: 60_000,
+  queryMs: 2000,
+  queryTries: 5,
+  stopTries: 5,
+  stopGraceMs: 400,
+  drainMs: 500,
+  artifactBytes: 64 * 1024 * 1024,
+  appendBytes: 256 * 1024,
+  uriBytes: 16 * 1024,
+  metaBytes: 16 * 1024,
+  engineStateBytes: 64 * 1024,
+  titleLength: 256,
+  commands: 256,
+  commandLength: 1024,
+  listPage: 100,
+  storeTimeoutMs: 5000,
+};

@@ -1,0 +1,164 @@
+import type { Channel, OpenMessage } from "./message.ts";
+import type { Command, PlanEntry, Usage } from "./plan.ts";
+import type { Config } from "./config.ts";
+import type { Interaction, InteractionEnd } from "./question.ts";
+import type { JsonObject, Meta } from "./json.ts";
+import type { LiveRun, Run, RunEnd } from "./run.ts";
+import type { ToolInput, ToolResult } from "./tool.ts";
+
+/** What a Subscription starts with: the whole present state of the Session. */
+export interface Snapshot {
+  /** Names the store for ever; recovery never crosses to another one. */
+  readonly storeId: string;
+  /** Changes with each start of the Host. */
+  readonly hostEpoch: string;
+  readonly runs: readonly LiveRun[];
+  readonly config: Config;
+  readonly commands: readonly Command[];
+  readonly title?: string;
+  readonly usage?: Usage;
+  readonly interactions: readonly Interaction[];
+  /** Rows up to this sequence are durable and will not change. */
+  readonly watermark: number;
+  /** The highest sequence that any row has, open ones included. */
+  readonly last: number;
+  readonly messages: readonly OpenMessage[];
+}
+
+/** A request of an Engine to the Client that presents its Run: `fs/*` or `terminal/*` with ACP's own parameters. */
+export interface ClientCall {
+  readonly callId: string;
+  readonly run: Run;
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+interface FrameBase {
+  readonly meta?: Meta;
+}
+
+/**
+ * One step of what happens in a Session. Message offsets are absolute UTF-16 units: a frame seen twice changes nothing.
+ */
+export type Frame =
+  & FrameBase
+  & (
+    | { readonly type: "run"; readonly live: LiveRun }
+    /** Sent after the commit that covers row `through`. */
+    | { readonly type: "run_ended"; readonly run: Run; readonly end: RunEnd; readonly through: number }
+    | {
+      readonly type: "message";
+      readonly run: Run;
+      readonly messageId: string;
+      readonly channel: Channel;
+      readonly offset: number;
+      readonly text: string;
+    }
+    | {
+      readonly type: "message_complete";
+      readonly run: Run;
+      readonly messageId: string;
+      readonly channel: Channel;
+      readonly length: number;
+      readonly sha256: string;
+    }
+    /** The Engine took its text back and starts the message again at 0. */
+    | {
+      readonly type: "message_reset";
+      readonly run: Run;
+      readonly messageId: string;
+      readonly channel: Channel;
+    }
+    /** What was shown stays; the voice goes on in message `by`. */
+    | {
+      readonly type: "message_superseded";
+      readonly run: Run;
+      readonly messageId: string;
+      readonly by: string;
+    }
+    | {
+      readonly type: "tool_start";
+      readonly run: Run;
+      readonly toolCallId: string;
+      readonly parent?: string;
+    }
+    | {
+      readonly type: "tool_input";
+      readonly run: Run;
+      readonly toolCallId: string;
+      readonly input: ToolInput;
+    }
+    /** `seq` counts the tool's outputs from 0; a jump means that some were lost or dropped. */
+    | {
+      readonly type: "tool_output";
+      readonly run: Run;
+      readonly toolCallId: string;
+      readonly seq: number;
+      readonly stream: "stdout" | "stderr";
+      readonly redacted: boolean;
+      readonly text: string;
+    }
+    | {
+      readonly type: "tool_progress";
+      readonly run: Run;
+      readonly toolCallId: string;
+      readonly message: string;
+    }
+    /**
+     * The authoritative end. With `result` left out (`contentOmitted`) the transcript row has it. `length` and
+     * `sha256` are those of the durable row, or absent where no row was announced.
+     */
+    | {
+      readonly type: "tool_result";
+      readonly run: Run;
+      readonly toolCallId: string;
+      readonly status: import("./tool.ts").ToolEnd;
+      readonly result?: ToolResult;
+      readonly contentOmitted: boolean;
+      readonly length?: number;
+      readonly sha256?: string;
+    }
+    | { readonly type: "interaction_opened"; readonly interaction: Interaction }
+    | {
+      readonly type: "interaction_closed";
+      readonly interactionId: string;
+      readonly run: Run;
+      readonly reason: InteractionEnd;
+      readonly by?: string;
+    }
+    /** Goes to the Run's presenter alone; never replayed. */
+    | { readonly type: "call"; readonly call: ClientCall }
+    | { readonly type: "call_cancelled"; readonly callId: string; readonly run: Run }
+    | { readonly type: "plan"; readonly run: Run; readonly entries: readonly PlanEntry[] }
+    | { readonly type: "usage"; readonly usage: Usage }
+    | { readonly type: "commands"; readonly commands: readonly Command[] }
+    | { readonly type: "config"; readonly config: Config }
+    | { readonly type: "title"; readonly title: string }
+    | {
+      readonly type: "notice";
+      readonly run?: Run;
+      readonly severity: "info" | "warning" | "error";
+      readonly title: string;
+      readonly text?: string;
+    }
+    | {
+      readonly type: "compaction";
+      readonly run?: Run;
+      readonly compactionId: string;
+      readonly status: "in_progress" | "completed" | "failed";
+      readonly summary?: string;
+      readonly error?: string;
+    }
+    | { readonly type: "transcript"; readonly watermark: number; readonly last: number }
+    /** The last frame of a Subscription. */
+    | {
+      readonly type: "closed";
+      readonly reason: "slow_consumer" | "removed" | "draining" | "released" | "lost";
+    }
+  );
+
+/** Successive frames of a Subscription: the first has number `first`, the others follow without a gap. */
+export interface FrameBatch {
+  readonly first: number;
+  readonly frames: readonly Frame[];
+}

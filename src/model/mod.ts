@@ -1,0 +1,17 @@
+/**
+ * The vocabulary that Host, Engine and projection share: Runs, messages, tools, questions, rows and frames.
+ *
+ * @module
+ */
+export * from "./artifact.ts";
+export * from "./config.ts";
+export * from "./digest.ts";
+export * from "./frame.ts";
+export * from "./json.ts";
+export * from "./message.ts";
+export * from "./plan.ts";
+export * from "./prompt.ts";
+export * from "./question.ts";
+export * from "./row.ts";
+export * from "./run.ts";
+export * from "./tool.ts";

@@ -1,0 +1,98 @@
+/** What kind of question the Host asks a person. */
+export type InteractionKind = "permission" | "question" | "form" | "sandbox_boundary" | "client_capability";
+
+/** How far a lasting permission reaches. `what` is the action, `value` its object (a path, a command). */
+export interface GrantScope {
+  readonly what: string;
+  readonly value: string;
+  readonly until: "turn" | "session" | "forever";
+}
+
+/** A lasting permission that the Host keeps. */
+export interface Grant {
+  readonly grantId: string;
+  readonly scope: GrantScope;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/** One answer that can be chosen. `effect` is absent for a plain question. */
+export interface QuestionOption {
+  readonly optionId: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly effect?: "allow" | "deny";
+  /** Set where choosing it makes a Grant (allow) or a lasting refusal (deny). */
+  readonly scope?: GrantScope;
+}
+
+/** One field of a form. Bounds are inclusive; lengths count UTF-16 units. */
+export type FormField =
+  & {
+    readonly name: string;
+    readonly title?: string;
+    readonly description?: string;
+    readonly required: boolean;
+  }
+  & (
+    | {
+      readonly type: "string";
+      readonly default?: string;
+      readonly minLength?: number;
+      readonly maxLength?: number;
+      readonly pattern?: string;
+      readonly format?: "email" | "uri" | "date" | "date-time";
+    }
+    | {
+      readonly type: "number" | "integer";
+      readonly default?: number;
+      readonly minimum?: number;
+      readonly maximum?: number;
+    }
+    | { readonly type: "boolean"; readonly default?: boolean }
+    | { readonly type: "enum"; readonly default?: string; readonly choices: readonly FormChoice[] }
+    | {
+      readonly type: "multi_enum";
+      readonly default?: readonly string[];
+      readonly choices: readonly FormChoice[];
+      readonly minItems?: number;
+      readonly maxItems?: number;
+    }
+  );
+
+/** One value of an enum field and the words to show for it. */
+export interface FormChoice {
+  readonly value: string;
+  readonly title?: string;
+}
+
+/** A question as an Engine asks it. */
+export interface Question {
+  readonly kind: InteractionKind;
+  /** A tool of the same Run whose card the dialog belongs to; its input was announced before. */
+  readonly toolCallId?: string;
+  readonly message: string;
+  /** For every kind but `form`. */
+  readonly options: readonly QuestionOption[];
+  /** For `form`. */
+  readonly fields?: readonly FormField[];
+}
+
+/** A question that waits, as a snapshot or an `interaction` frame shows it. */
+export interface Interaction extends Question {
+  readonly interactionId: string;
+  readonly run: import("./run.ts").Run;
+}
+
+/** Values of a form by field name. */
+export type FormValues = { readonly [name: string]: string | number | boolean | readonly string[] };
+
+/** What a person answered. */
+export type Answer =
+  | { readonly kind: "option"; readonly optionId: string }
+  | { readonly kind: "values"; readonly values: FormValues }
+  | { readonly kind: "decline" }
+  | { readonly kind: "cancel" };
+
+/** Why an Interaction closed without this connection's answer, or with it. */
+export type InteractionEnd = "answered" | "granted" | "run_ended" | "stopped" | "withdrawn" | "expired";

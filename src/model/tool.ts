@@ -1,0 +1,74 @@
+import type { Json, JsonObject } from "./json.ts";
+
+/** What a tool does, in ACP's words. */
+export type ToolKind =
+  | "read"
+  | "edit"
+  | "delete"
+  | "move"
+  | "search"
+  | "execute"
+  | "think"
+  | "fetch"
+  | "switch_mode"
+  | "other";
+
+/** A place that a tool touches. `path` is absolute, `line` counts from 1. */
+export interface ToolLocation {
+  readonly path: string;
+  readonly line?: number;
+}
+
+/** A whole-file change. `oldText` is null for a new file; both texts keep their line ends. */
+export interface Diff {
+  readonly path: string;
+  readonly oldText: string | null;
+  readonly newText: string;
+}
+
+/** One piece of a tool's result. `terminal` names a terminal of the presenting Client. */
+export type ToolContent =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "image"; readonly mimeType: string; readonly data: string; readonly uri?: string }
+  | { readonly kind: "link"; readonly uri: string; readonly name: string; readonly mimeType?: string }
+  | { readonly kind: "terminal"; readonly terminalId: string };
+
+/**
+ * What a tool was asked to do, as far as known. A later input of the same tool replaces the earlier one.
+ * While `complete` is false it is a preview: the model is still writing it.
+ */
+export interface ToolInput {
+  readonly complete: boolean;
+  /** Raw input of a sensitive tool is never shown, kept out of cards, dialogs and logs. */
+  readonly sensitive: boolean;
+  readonly title: string;
+  readonly kind: ToolKind;
+  readonly locations: readonly ToolLocation[];
+  /** The tool's own name for it, e.g. `run_command`. */
+  readonly name?: string;
+  readonly raw?: JsonObject;
+}
+
+/** How a tool ended. ACP v1 has no `cancelled`; the projection shows it as failed with an honest text. */
+export type ToolEnd = "completed" | "failed" | "cancelled";
+
+/** The authoritative end of a tool. */
+export interface ToolResult {
+  readonly status: ToolEnd;
+  readonly content: readonly ToolContent[];
+  readonly diffs: readonly Diff[];
+  readonly exitCode?: number;
+  /** The raw result where it is small, complete and not sensitive. */
+  readonly raw?: Json;
+}
+
+/** The durable record of a tool: the body of a `tool` row. */
+export interface ToolRecord {
+  readonly toolCallId: string;
+  readonly parent?: string;
+  readonly input: ToolInput;
+  /** Absent while the tool has no authoritative end. */
+  readonly result?: ToolResult;
+  /** Output streamed before or without a result, bounded, with the number of characters that were dropped. */
+  readonly output?: { readonly text: string; readonly dropped: number };
+}

@@ -1,0 +1,6 @@
+/**
+ * Frames and rows to `session/update`: pure, usable alone.
+ *
+ * @module
+ */
+export {};
