@@ -4,10 +4,12 @@
  * @module
  */
 export * from "./artifact.ts";
+export * from "./clock.ts";
 export * from "./config.ts";
 export * from "./digest.ts";
 export * from "./frame.ts";
 export * from "./json.ts";
+export * from "./log.ts";
 export * from "./message.ts";
 export * from "./plan.ts";
 export * from "./prompt.ts";

@@ -57,19 +57,6 @@ export class ClientRefused extends Error {
   }
 }
 
-/** Time, so that tests can own it. */
-export interface Clock {
-  /** Milliseconds, never going back. */
-  now(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. Leaves no timer behind. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
-}
-
-/** Unique ids that match `[A-Za-z0-9_-]{1,64}`. */
-export interface Ids {
-  next(): string;
-}
-
 /** A file that a prompt links, opened and admitted by the read scope. The holder closes it. */
 export interface LinkedFile {
   /** File name for people, without folders. */
@@ -117,10 +104,5 @@ export class ResourceError extends Error {
   }
 }
 
-/** Where diagnostics go; never stdout. Messages hold no secrets. */
-export interface Log {
-  debug(message: string, data?: JsonObject): void;
-  info(message: string, data?: JsonObject): void;
-  warn(message: string, data?: JsonObject): void;
-  error(message: string, data?: JsonObject): void;
-}
+export type { Clock, Ids } from "../model/clock.ts";
+export type { Log } from "../model/log.ts";

@@ -1,0 +1,9 @@
+import type { JsonObject } from "./json.ts";
+
+/** Where diagnostics go; never stdout. Messages hold no secrets. */
+export interface Log {
+  debug(message: string, data?: JsonObject): void;
+  info(message: string, data?: JsonObject): void;
+  warn(message: string, data?: JsonObject): void;
+  error(message: string, data?: JsonObject): void;
+}
