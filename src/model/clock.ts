@@ -4,6 +4,8 @@ export interface Clock {
   now(): number;
   /** Resolves after `ms`; rejects with the signal's reason when it aborts first. Leaves no timer behind. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Resolves when everything else that is ready, I/O included, had a turn of the event loop. Cheap: microseconds. */
+  turn(): Promise<void>;
 }
 
 /** Unique ids that match `[A-Za-z0-9_-]{1,64}`. */
