@@ -67,7 +67,12 @@ export interface EngineSink {
    * Asks a person and waits. Grants that fit answer at once. Rejects with the signal's reason when the Turn is stopped.
    */
   ask(question: Question): Promise<Answer>;
-  /** Calls `fs/*` or `terminal/*` of the presenting editor. Rejects with `unavailable` where nobody presents. */
+  /**
+   * Calls `fs/*` or `terminal/*` of the presenting editor; `sessionId` is filled in on the way. Rejects with `unavailable` where
+   * nobody presents, with the editor's own sentence where it refuses, and with the signal's reason when the Turn is stopped or
+   * `signal` aborts. `terminal/kill` and `terminal/release` go out after a stop too, until the Run has ended, so that an Engine can
+   * leave nothing at the editor.
+   */
   call(method: string, params: JsonObject, signal?: AbortSignal): Promise<Json>;
   /**
    * Opens a background Run whose parent is this one and gives its sink; `work` runs beside the foreground and outlives

@@ -47,6 +47,8 @@ export interface ToolInput {
   /** The tool's own name for it, e.g. `run_command`. */
   readonly name?: string;
   readonly raw?: JsonObject;
+  /** A terminal of the presenting Client in which the tool's output appears while it works. */
+  readonly terminalId?: string;
 }
 
 /** How a tool ended. ACP v1 has no `cancelled`; the projection shows it as failed with an honest text. */
