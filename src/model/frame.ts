@@ -88,12 +88,16 @@ export type Frame =
       readonly toolCallId: string;
       readonly input: ToolInput;
     }
-    /** `seq` counts the tool's outputs from 0; a jump means that some were lost or dropped. */
+    /**
+     * `seq` counts the tool's outputs from 0. A frame that was merged from several holds `count` of them (1 where absent), so that
+     * `seq + count` follows; a jump means that some were lost or dropped.
+     */
     | {
       readonly type: "tool_output";
       readonly run: Run;
       readonly toolCallId: string;
       readonly seq: number;
+      readonly count?: number;
       readonly stream: "stdout" | "stderr";
       readonly redacted: boolean;
       readonly text: string;

@@ -8,10 +8,12 @@ export interface GrantScope {
   readonly until: "turn" | "session" | "forever";
 }
 
-/** A lasting permission that the Host keeps. */
+/** A lasting permission that the Host keeps, or a lasting refusal. */
 export interface Grant {
   readonly grantId: string;
   readonly scope: GrantScope;
+  /** What it answers: `allow` where absent. */
+  readonly effect?: "allow" | "deny";
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
