@@ -6,11 +6,13 @@
  *
  * A release needs one run where JSR answers: the stand-in's declarations are this project's own.
  */
-const JSR = "https://jsr.io/";
+import { pathToFileURL } from "node:url";
+
+const PROBE = "https://jsr.io/@std/assert/meta.json";
 const PROBE_MS = 4000;
 
-/** Lays `scripts/std` out like a registry folder and returns its URL; the caller removes the folder. */
-async function standIn(): Promise<{ url: string; folder: string }> {
+/** Lays `scripts/std` out like a registry in a new folder; the caller removes it. */
+async function standIn(): Promise<string> {
   const source = new URL("./std/", import.meta.url);
   const folder = await Deno.makeTempDir({ prefix: "gangway-std-" });
   for await (const entry of Deno.readDir(source)) {
@@ -28,12 +30,12 @@ async function standIn(): Promise<{ url: string; folder: string }> {
       await Deno.copyFile(new URL(file.name, from), target);
     }
   }
-  return { url: `file://${folder}/`, folder };
+  return folder;
 }
 
 async function reachable(): Promise<boolean> {
   try {
-    const answer = await fetch(`${JSR}@std/assert/meta.json`, { signal: AbortSignal.timeout(PROBE_MS) });
+    const answer = await fetch(PROBE, { signal: AbortSignal.timeout(PROBE_MS) });
     await answer.body?.cancel();
     return answer.ok;
   } catch {
@@ -41,26 +43,32 @@ async function reachable(): Promise<boolean> {
   }
 }
 
-async function main(): Promise<number> {
-  const env: Record<string, string> = {};
-  let folder: string | undefined;
-  if (Deno.env.get("JSR_URL") === undefined && !await reachable()) {
-    const made = await standIn();
-    folder = made.folder;
-    env.JSR_URL = made.url;
-    await Deno.stderr.write(
-      new TextEncoder().encode("JSR does not answer: using the npm stand-in for @std\n"),
-    );
-  }
+/** Runs the child to its end. Ctrl-C reaches the whole foreground group by itself; a SIGTERM or SIGHUP is handed on. */
+async function run(env: Record<string, string>): Promise<number> {
   // The running program's own path: a machine may have Deno under no name on PATH.
   const child = new Deno.Command(Deno.execPath(), { args: Deno.args, env, stdin: "inherit" }).spawn();
-  // Ctrl-C reaches the whole foreground group; the child decides and its code is passed through.
-  const ignore = () => {};
-  Deno.addSignalListener("SIGINT", ignore);
+  const handed: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGHUP"] : ["SIGTERM", "SIGHUP"];
+  const listeners: [Deno.Signal, () => void][] = [
+    ["SIGINT", () => {}],
+    ...handed.map((signal): [Deno.Signal, () => void] => [signal, () => child.kill(signal)]),
+  ];
+  for (const [signal, listener] of listeners) Deno.addSignalListener(signal, listener);
   const status = await child.status;
-  Deno.removeSignalListener("SIGINT", ignore);
-  if (folder !== undefined) await Deno.remove(folder, { recursive: true });
+  for (const [signal, listener] of listeners) Deno.removeSignalListener(signal, listener);
   return status.code;
+}
+
+async function main(): Promise<number> {
+  if (Deno.env.get("JSR_URL") !== undefined || await reachable()) return await run({});
+  const folder = await standIn();
+  try {
+    await Deno.stderr.write(
+      new TextEncoder().encode("JSR does not answer: taking @std from its npm stand-in\n"),
+    );
+    return await run({ JSR_URL: pathToFileURL(`${folder}/`).href });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 }
 
 if (import.meta.main) Deno.exit(await main());
