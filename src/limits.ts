@@ -46,6 +46,8 @@ export interface Limits {
   readonly stopTries: number;
   /** Milliseconds that the Host leaves an Engine after a stop before it ends the Run by itself. */
   readonly stopGraceMs: number;
+  /** Requests of a Client that wait for their answers. Past it a request is answered with -32603. */
+  readonly requestsAtHand: number;
   /** Milliseconds that requests at hand get at the end of input. */
   readonly drainMs: number;
   /** Bytes of a linked or embedded file. Past it the prompt is refused, naming the file. */
@@ -94,6 +96,7 @@ export const LIMITS: Limits = {
   queryTries: 5,
   stopTries: 5,
   stopGraceMs: 400,
+  requestsAtHand: 1024,
   drainMs: 500,
   artifactBytes: 64 * 1024 * 1024,
   appendBytes: 256 * 1024,
