@@ -1,0 +1,178 @@
+import type { ListSessionsResponse, PromptResponse } from "@agentclientprotocol/sdk";
+import { RequestError } from "@agentclientprotocol/sdk";
+import type * as z from "zod";
+import type { Client } from "./client.ts";
+import type { Clock } from "../model/clock.ts";
+import type { Config } from "../model/config.ts";
+import type { ConnectionSessions, Workplace } from "./sessions.ts";
+import { boundedMeta, draftOf } from "./content.ts";
+import { created, listed } from "./responses.ts";
+import type { EngineProfile, SessionInfo } from "../host/contract.ts";
+import { LIMITS } from "../limits.ts";
+import type { Log } from "../model/log.ts";
+import { OFFERED } from "./negotiation.ts";
+import * as params from "./params.ts";
+import { wireError } from "./errors.ts";
+
+/** What the methods work with. */
+export interface MethodParts {
+  readonly sessions: ConnectionSessions;
+  readonly client: Client;
+  readonly profile: EngineProfile;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Calls `follow` when the answer with this result is on its way. */
+  after(result: object, follow: () => void): void;
+}
+
+interface Method {
+  readonly offered: boolean;
+  run(raw: unknown, signal: AbortSignal): Promise<object>;
+}
+
+function method<T>(
+  schema: z.ZodType<T>,
+  handle: (params: T, signal: AbortSignal) => Promise<object>,
+  offered: boolean = true,
+): Method {
+  // Reading the parameters and the first step of the handler happen in the call: Sessions see requests in their order.
+  return { offered, run: async (raw, signal) => await handle(params.readParams(schema, raw), signal) };
+}
+
+/** UTF-16 units of an unknown method's name that an error repeats. */
+const NAME_LENGTH = 100;
+
+/** Everything that a Client may ask after the handshake: the method table. */
+export class Methods {
+  #parts: MethodParts;
+  #table: ReadonlyMap<string, Method>;
+  /** The option that a Session shows as modes, where it is not called `mode`. */
+  #modeOptions: Map<string, string> = new Map();
+
+  /** Reads nothing yet. */
+  constructor(parts: MethodParts) {
+    this.#parts = parts;
+    const { sessions } = parts;
+    this.#table = new Map<string, Method>([
+      [
+        "session/new",
+        method(params.newSession, async (place) => {
+          const info = await sessions.create({ ...workplace(place), meta: boundedMeta(place._meta) });
+          return this.#opened(info, created(info));
+        }),
+      ],
+      [
+        "session/load",
+        method(params.openSession, async (place) => {
+          const info = await sessions.load(place.sessionId, workplace(place));
+          return this.#opened(info, {});
+        }, OFFERED.load),
+      ],
+      [
+        "session/resume",
+        method(params.openSession, async (place) => {
+          const info = await sessions.resume(place.sessionId, workplace(place));
+          return this.#opened(info, {});
+        }, OFFERED.resume),
+      ],
+      ["session/list", method(params.listSessions, (wanted) => this.#list(wanted), OFFERED.list)],
+      ["session/prompt", method(params.prompt, (asked, signal) => this.#prompt(asked, signal))],
+      [
+        "session/close",
+        method(params.oneSession, async ({ sessionId }) => {
+          await sessions.close(sessionId).finally(() => this.#modeOptions.delete(sessionId));
+          return {};
+        }, OFFERED.close),
+      ],
+      [
+        "session/delete",
+        method(params.oneSession, async ({ sessionId }) => {
+          await sessions.remove(sessionId).finally(() => this.#modeOptions.delete(sessionId));
+          return {};
+        }, OFFERED.remove),
+      ],
+    ]);
+  }
+
+  /** Answers a request; rejects with the error that goes onto the wire and with nothing else. */
+  async request(name: string, raw: unknown, signal: AbortSignal): Promise<object> {
+    const found = this.#table.get(name);
+    if (found === undefined || !found.offered) throw unknownMethod(name);
+    try {
+      return await found.run(raw, signal);
+    } catch (error) {
+      throw wireError(error, name, sessionIdOf(raw), this.#parts.log);
+    }
+  }
+
+  /** Takes a notification. One that is unknown or broken is dropped, as the protocol wants it. */
+  notify(name: string, raw: unknown): void {
+    if (name !== "session/cancel") return;
+    const read = params.oneSession.safeParse(raw);
+    if (read.success) this.#parts.sessions.cancel(read.data.sessionId);
+    else this.#parts.log.warn('A "session/cancel" named no Session');
+  }
+
+  async #prompt(asked: params.PromptParams, signal: AbortSignal): Promise<PromptResponse> {
+    const { client, clock, profile, sessions } = this.#parts;
+    const draft = draftOf(asked, profile.prompt);
+    try {
+      const { stopReason, meta } = await sessions.prompt(asked.sessionId, draft, signal);
+      return { stopReason, ...(meta !== undefined && { _meta: { ...meta } }) };
+    } finally {
+      // Clients that handle an update and the answer in one tick lose the update.
+      await client.flushed();
+      await clock.turn();
+    }
+  }
+
+  async #list(wanted: params.ListParams): Promise<ListSessionsResponse> {
+    // A page that is too long is asked for again, shorter: only the Host can make the cursor that goes on from there.
+    for (let limit = LIMITS.listPage;; limit = Math.floor(limit / 2)) {
+      const page = listed(await this.#parts.sessions.list({ ...wanted, limit }));
+      if (page.sessions.length <= 1 || limit <= 1 || bytesOf(page) <= LIST_BYTES) return page;
+    }
+  }
+
+  /** The Session's first updates follow the answer that names it, in a turn of their own. */
+  #opened(info: SessionInfo, result: object): object {
+    const { after, client, clock, sessions } = this.#parts;
+    this.#noteModes(info.sessionId, info.config);
+    after(result, () => {
+      client.flushed().then(() => clock.turn()).then(
+        () => sessions.announce(info.sessionId),
+        () => {}, // The Client is gone.
+      );
+    });
+    return result;
+  }
+
+  #noteModes(sessionId: string, config: Config): void {
+    const option = config.options.find((each) => each.category === "mode");
+    if (option === undefined || option.id === "mode") this.#modeOptions.delete(sessionId);
+    else this.#modeOptions.set(sessionId, option.id);
+  }
+}
+
+/** Bytes of a list's result; the envelope around it takes the rest of the line. */
+const LIST_BYTES = LIMITS.outputLineBytes - 1024;
+
+function bytesOf(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
+function workplace({ cwd, additionalDirectories, mcpServers }: params.PlaceParams): Workplace {
+  return { cwd, roots: additionalDirectories, mcpServers };
+}
+
+function unknownMethod(name: string): RequestError {
+  const short = name.slice(0, NAME_LENGTH);
+  return new RequestError(-32601, `Method not found: ${short}`, { method: short });
+}
+
+function sessionIdOf(raw: unknown): string | undefined {
+  const sessionId = typeof raw === "object" && raw !== null
+    ? (raw as Record<string, unknown>).sessionId
+    : undefined;
+  return typeof sessionId === "string" ? sessionId : undefined;
+}

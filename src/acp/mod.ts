@@ -1,0 +1,7 @@
+/**
+ * The ACP front: JSON-RPC over byte streams.
+ *
+ * @module
+ */
+export { serve, type ServeOptions } from "./serve.ts";
+export type { ConnectionSessions, PromptAnswer, SessionParts, Workplace } from "./sessions.ts";

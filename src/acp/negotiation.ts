@@ -1,0 +1,120 @@
+import type { AuthMethod, Implementation, InitializeResponse } from "@agentclientprotocol/sdk";
+import config from "../../deno.json" with { type: "json" };
+import type { ClientAbilities } from "../session/ports.ts";
+import type { EngineProfile } from "../host/contract.ts";
+import { invalidParams } from "./errors.ts";
+
+/**
+ * What this front offers beside the baseline. One line here switches an ability on, in the handshake and as a method: an
+ * ability that is off is absent as a method too.
+ */
+export const OFFERED: Readonly<
+  Record<"load" | "resume" | "remove" | "list" | "close" | "additionalDirectories", boolean>
+> = {
+  load: false,
+  resume: false,
+  remove: false,
+  list: true,
+  close: true,
+  additionalDirectories: true,
+};
+
+/** Who we say we are where the caller of `serve` says nothing else. */
+export const GANGWAY: Implementation = { name: "gangway", title: "Gangway", version: config.version };
+
+/** The one version of the protocol that is spoken here; it is the answer whatever was asked. */
+const PROTOCOL_VERSION = 1;
+
+/** What a handshake comes to. */
+export interface Handshake {
+  readonly response: InitializeResponse;
+  readonly abilities: ClientAbilities;
+}
+
+/** Answers `initialize` out of static data: nothing is started, asked or read for it. Throws -32602. */
+export function negotiate(params: unknown, profile: EngineProfile, info: Implementation): Handshake {
+  const { clientCapabilities, protocolVersion } = recordOf(params);
+  // Early Clients named their version by text.
+  if (typeof protocolVersion !== "number" && typeof protocolVersion !== "string") {
+    throw invalidParams("protocolVersion", "a number", protocolVersion === undefined);
+  }
+  return {
+    response: welcome(profile, info, clientCapabilities),
+    abilities: abilitiesOf(clientCapabilities),
+  };
+}
+
+function welcome(
+  profile: EngineProfile,
+  info: Implementation,
+  clientCapabilities: unknown,
+): InitializeResponse {
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    agentInfo: info,
+    agentCapabilities: {
+      loadSession: OFFERED.load,
+      promptCapabilities: { ...profile.prompt },
+      mcpCapabilities: { ...profile.mcp },
+      sessionCapabilities: {
+        ...(OFFERED.list && { list: {} }),
+        ...(OFFERED.resume && { resume: {} }),
+        ...(OFFERED.close && { close: {} }),
+        ...(OFFERED.remove && { delete: {} }),
+        ...(OFFERED.additionalDirectories && { additionalDirectories: {} }),
+      },
+    },
+    authMethods: loginMethods(profile, clientCapabilities),
+  };
+}
+
+/** What is missing or malformed counts as absent and is never an error. */
+function abilitiesOf(clientCapabilities: unknown): ClientAbilities {
+  const { fs, terminal, elicitation, session } = recordOf(clientCapabilities);
+  const files = recordOf(fs);
+  const sessions = recordOf(session);
+  return {
+    readTextFile: files.readTextFile === true,
+    writeTextFile: files.writeTextFile === true,
+    terminal: terminal === true,
+    forms: isRecord(recordOf(elicitation).form),
+    booleanOptions: isRecord(recordOf(sessions.configOptions).boolean),
+    notices: isRecord(sessions.notices),
+    compaction: isRecord(sessions.compaction),
+  };
+}
+
+/**
+ * Only methods that the Client carries out by starting us again in a terminal, and only where it says it can: the contract of
+ * the Host has no login of its own.
+ */
+function loginMethods(profile: EngineProfile, clientCapabilities: unknown): AuthMethod[] {
+  if (recordOf(recordOf(clientCapabilities).auth).terminal !== true) return [];
+  const methods: AuthMethod[] = [];
+  for (const { type, id, name, description, args, env } of profile.authMethods) {
+    if (type !== "terminal" || typeof id !== "string" || typeof name !== "string") continue;
+    methods.push({
+      type,
+      id,
+      name,
+      ...(typeof description === "string" && { description }),
+      ...(Array.isArray(args) && { args: args.filter((arg) => typeof arg === "string") }),
+      ...(isRecord(env) && { env: stringsOf(env) }),
+    });
+  }
+  return methods;
+}
+
+function stringsOf(record: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(record).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
