@@ -42,6 +42,14 @@ export interface Limits {
   /** Milliseconds of one query after a lost reply, and how many there are before `outcome_unknown`. */
   readonly queryMs: number;
   readonly queryTries: number;
+  /** Milliseconds without a reply after which a start counts as lost and the Turn is queried. */
+  readonly startMs: number;
+  /** Milliseconds that a cancelled prompt waits for the end of its Run before it is answered all the same. */
+  readonly cancelMs: number;
+  /** Milliseconds that a close waits for its Stops to be acknowledged. */
+  readonly closeMs: number;
+  /** Tries of a configuration change that meets other changes. */
+  readonly configureTries: number;
   /** Tries of a Stop that stays unacknowledged. */
   readonly stopTries: number;
   /** Milliseconds that the Host leaves an Engine after a stop before it ends the Run by itself. */
@@ -94,6 +102,10 @@ export const LIMITS: Limits = {
   recoveryMs: 60_000,
   queryMs: 2000,
   queryTries: 5,
+  startMs: 10_000,
+  cancelMs: 700,
+  closeMs: 1000,
+  configureTries: 3,
   stopTries: 5,
   stopGraceMs: 400,
   requestsAtHand: 1024,

@@ -1,0 +1,431 @@
+import type { RuntimeHost, Subscription } from "../host/contract.ts";
+import { LIMITS } from "../limits.ts";
+import type { Frame, Snapshot } from "../model/frame.ts";
+import type { LiveRun, Run } from "../model/run.ts";
+import type { Row } from "../model/row.ts";
+import { type Step, TurnProjection } from "../projection/mod.ts";
+import { Bell } from "./bell.ts";
+import { Bulletin } from "./bulletin.ts";
+import { EditorCalls } from "./calls.ts";
+import { within } from "./deadline.ts";
+import { Dialogs } from "./dialogs.ts";
+import { SessionError } from "./errors.ts";
+import { Feed, type ReadRange } from "./feed.ts";
+import type { Join } from "./join.ts";
+import type { ClientPort, Clock, Log } from "./ports.ts";
+import { Presentation } from "./presentation.ts";
+import { Reconciler } from "./reconciler.ts";
+import { Ticker } from "./ticker.ts";
+import { foundTurn, type Turn } from "./turn.ts";
+import { type Unshown, UnshownRows } from "./unshown.ts";
+
+/** What an Attachment needs of its surroundings. */
+export interface AttachmentOptions {
+  readonly host: RuntimeHost;
+  readonly client: ClientPort;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly sessionId: string;
+}
+
+/**
+ * One connection's hold on one Session. It lives until close; what was shown, the fences and the Turn records are kept here across
+ * Subscriptions. It is the one actor of the Session: frames come in one after the other, and only it decides that a Turn ended.
+ */
+export class Attachment {
+  /** What is said about the Session itself. */
+  readonly bulletin: Bulletin;
+  readonly #options: AttachmentOptions;
+  readonly #feed: Feed;
+  readonly #dialogs: Dialogs;
+  readonly #calls: EditorCalls;
+  readonly #reconciler: Reconciler;
+  readonly #ticker: Ticker;
+  readonly #unshown = new UnshownRows();
+  readonly #slot = new Bell();
+  readonly #presentations = new Map<string, Presentation>();
+  readonly #live = new Map<string, LiveRun>();
+  #join: Join | undefined;
+  #storeId: string | undefined;
+  #watermark = 0;
+  #last = 0;
+
+  /** Opens nothing yet. */
+  constructor(options: AttachmentOptions) {
+    const { host, client, sessionId, clock, log } = options;
+    this.#options = options;
+    this.bulletin = new Bulletin(client, sessionId);
+    this.#feed = new Feed(options, {
+      opened: (subscription) => this.#opened(subscription),
+      frame: (frame, subscription) => this.#frame(frame, subscription),
+      failed: (error) => this.#failed(error),
+    });
+    this.#dialogs = new Dialogs({
+      host,
+      client,
+      sessionId,
+      clock,
+      log,
+      show: (p, step) => this.show(p, step),
+    });
+    this.#calls = new EditorCalls({ host, client, sessionId, clock, log });
+    this.#reconciler = new Reconciler({ host, clock, log, sessionId, signal: this.#feed.signal });
+    this.#ticker = new Ticker(ticking(this.#presentations, (p, step) => this.show(p, step)), {
+      client,
+      clock,
+      log,
+      signal: this.#feed.signal,
+    });
+  }
+
+  /** Whether a Subscription is open or being opened. */
+  get attached(): boolean {
+    return this.#feed.attached;
+  }
+
+  /** The highest row sequence in use: a Turn that starts now has its rows above it. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** The Run in the foreground slot, whoever started it. */
+  get foreground(): LiveRun | undefined {
+    for (const live of this.#live.values()) if (live.foreground) return live;
+    return undefined;
+  }
+
+  /** Waits until the Session is open and what it knows was taken in; one opening serves all who ask. */
+  async ready(signal: AbortSignal): Promise<void> {
+    await this.#feed.ready(signal);
+  }
+
+  /** Waits while another Run holds the foreground slot, at most {@linkcode Limits.busyWaitMs}, then throws `run_busy`. */
+  async free(signal: AbortSignal): Promise<void> {
+    const holder = this.foreground;
+    if (holder === undefined) return;
+    const free = this.#slot.until(() => this.foreground === undefined ? true : undefined, signal);
+    try {
+      await within(this.#options.clock, LIMITS.busyWaitMs, "the running Turn", free);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw busyError((this.foreground ?? holder).run);
+    }
+  }
+
+  /** Begins to show a Turn. Call it before the Turn is started: its frames may come first. */
+  present(
+    turn: Turn,
+    options: { cut: number; owner: "prompt" | "attachment"; projection?: TurnProjection },
+  ): Presentation {
+    const { abilities } = this.#options.client;
+    const presentation = new Presentation(turn, {
+      cut: options.cut,
+      owner: options.owner,
+      projection: options.projection ?? new TurnProjection(turn.turnId, { abilities }),
+      changed: (changed) => this.#changed(changed),
+    });
+    this.#presentations.set(turn.turnId, presentation);
+    return presentation;
+  }
+
+  /** A prompt is done with a Turn. A fence over one that may still run stays until its end is observed. */
+  forget(presentation: Presentation): void {
+    const { turnId, known } = presentation.turn;
+    this.#dialogs.closeAll("the Turn is over", turnId);
+    if (!presentation.over && known.kind !== "nothing") return presentation.leave();
+    this.#presentations.delete(turnId);
+    this.#calls.end(turnId);
+  }
+
+  /** Puts a step on the wire, or fails the Turn with its fault. */
+  show(presentation: Presentation, step: Step): void {
+    const { client, sessionId } = this.#options;
+    for (const update of step.updates) client.update(sessionId, update);
+    if (step.fault !== undefined) presentation.fail(new SessionError(step.fault.code, step.fault.message));
+    else if (presentation.projection.due !== undefined) this.#ticker.wake();
+  }
+
+  /** Reads the transcript, across Subscriptions where one is lost. */
+  read(range: () => ReadRange, take: (row: Row) => void, signal: AbortSignal): Promise<void> {
+    return this.#feed.read(range, take, signal);
+  }
+
+  /** What the Client was not shown yet; the caller shows it and the list is empty again. */
+  takeUnshown(): readonly Unshown[] {
+    return this.#unshown.take();
+  }
+
+  /** Loads or resumes on a new Subscription. Resolves when all that belongs before the answer was handed to the writer. */
+  async join(join: Join): Promise<void> {
+    this.#join?.fail(new SessionError("internal", "Another load or resume of the Session took its place"));
+    this.#join = join;
+    this.bulletin.hold();
+    this.#feed.reopen();
+    try {
+      await join.done;
+    } catch (error) {
+      if (this.#join === join) this.#join = undefined;
+      this.bulletin.release();
+      throw error;
+    }
+  }
+
+  /** The answer that names the Session is on its way: what waited for it may follow. */
+  release(): void {
+    this.bulletin.release();
+    this.#join?.release();
+  }
+
+  /** Stops Runs, also those that nobody here started, and raises the fence over them. */
+  stopRuns(scope: "foreground" | "all"): readonly Presentation[] {
+    const stopped: Presentation[] = [];
+    for (const live of [...this.#live.values()]) {
+      if (scope === "foreground" && !live.foreground) continue;
+      const presentation = this.#presentations.get(live.run.turnId) ??
+        this.present(foundTurn(live.run), { cut: live.cut, owner: "attachment" });
+      presentation.fence("cancel");
+      stopped.push(presentation);
+    }
+    return stopped;
+  }
+
+  /** Ends everything without waiting for the Host. Whoever waits gets `error`. */
+  close(error: Error): void {
+    this.#feed.close(error);
+    this.#join?.fail(error);
+    this.#dialogs.closeAll("the Session was closed");
+    this.#calls.close();
+    this.#presentations.clear();
+    this.#slot.ring();
+  }
+
+  #failed(error: Error): void {
+    this.#live.clear();
+    this.#join?.fail(error);
+    this.#join = undefined;
+    const fault = error instanceof SessionError
+      ? error
+      : new SessionError("internal", "Showing the Turn failed", {}, { cause: error });
+    for (const presentation of [...this.#presentations.values()]) presentation.fail(fault);
+    this.#slot.ring();
+  }
+
+  /** Takes in what a new Subscription knows, and reads what was missed of the Turns that are shown. */
+  async #opened(subscription: Subscription): Promise<void> {
+    const { snapshot } = subscription;
+    if (this.#storeId !== undefined && snapshot.storeId !== this.#storeId) {
+      throw new SessionError(
+        "host_unavailable",
+        "The Host came back with another store; open the Session anew",
+      );
+    }
+    // While rows are missed, those of the Turns on show are read by their own presentations.
+    if (this.#storeId !== undefined && snapshot.watermark > this.#watermark) {
+      this.#unshown.add({ after: this.#watermark, through: snapshot.watermark, except: this.#shown() });
+    }
+    this.#take(snapshot);
+    for (const presentation of [...this.#presentations.values()]) {
+      if (!this.#live.has(presentation.turn.turnId)) presentation.record({ type: "missing" });
+      else if (presentation.unwanted === undefined) await this.#catchUp(subscription, presentation);
+    }
+    if (this.#join !== undefined) await this.#joinOn(this.#join, subscription);
+    this.#dialogs.keep(new Set(snapshot.interactions.map((interaction) => interaction.interactionId)));
+    for (const interaction of snapshot.interactions) {
+      this.#frame({ type: "interaction_opened", interaction }, subscription);
+    }
+  }
+
+  #take(snapshot: Snapshot): void {
+    this.#storeId = snapshot.storeId;
+    this.#watermark = snapshot.watermark;
+    this.#last = snapshot.last;
+    this.#live.clear();
+    for (const live of snapshot.runs) this.#run(live);
+    this.bulletin.showAll(snapshot);
+    this.#slot.ring();
+  }
+
+  async #joinOn(join: Join, subscription: Subscription): Promise<void> {
+    const joined = await join.run(this.#feed, subscription, this.#shown());
+    for (const { live, projection } of joined) {
+      this.present(foundTurn(live.run), { cut: live.cut, owner: "attachment", projection });
+    }
+    // A load has shown everything; a resume leaves the past alone.
+    this.#unshown.take();
+    join.finish();
+    await join.released;
+    if (this.#join === join) this.#join = undefined;
+  }
+
+  /** Takes one frame. A promise holds back what follows. */
+  #frame(frame: Frame, subscription: Subscription): Promise<void> | undefined {
+    switch (frame.type) {
+      case "run":
+        return this.#run(frame.live);
+      case "run_ended":
+        return this.#ended(frame);
+      case "message":
+      case "message_complete":
+      case "message_reset":
+      case "message_superseded":
+      case "tool_start":
+      case "tool_input":
+      case "tool_output":
+      case "tool_progress":
+      case "tool_result":
+      case "plan":
+        return this.#turnFrame(frame, subscription);
+      case "interaction_opened": {
+        const presentation = this.#wanted(frame.interaction.run);
+        if (presentation !== undefined) this.#dialogs.open(frame.interaction, presentation);
+        return undefined;
+      }
+      case "interaction_closed":
+        return this.#dialogs.close(frame.interactionId, frame.reason) as undefined;
+      case "call":
+        if (this.#presentations.has(frame.call.run.turnId)) this.#calls.run(frame.call);
+        return undefined;
+      case "call_cancelled":
+        return this.#calls.cancel(frame.callId) as undefined;
+      case "transcript":
+        this.#watermark = Math.max(this.#watermark, frame.watermark);
+        this.#last = Math.max(this.#last, frame.last);
+        return undefined;
+      case "usage":
+      case "commands":
+      case "config":
+      case "title":
+        return this.bulletin.show(frame) as undefined;
+      case "notice":
+      case "compaction":
+        if (frame.run === undefined || this.#wanted(frame.run) !== undefined) this.bulletin.show(frame);
+        return undefined;
+      case "closed":
+        return undefined;
+    }
+  }
+
+  #run(live: LiveRun): undefined {
+    const { turnId } = live.run;
+    this.#live.set(turnId, live);
+    let presentation = this.#presentations.get(turnId);
+    // A background Run is shown by the connection that shows its parent.
+    const mine = live.origin.kind === "engine" && live.presenter === this.#options.host.connectionId;
+    if (presentation === undefined && mine) {
+      presentation = this.present(foundTurn(live.run), { cut: live.cut, owner: "attachment" });
+    }
+    presentation?.record({ type: "observed", run: live.run });
+    this.#slot.ring();
+  }
+
+  #ended(frame: Frame & { type: "run_ended" }): undefined {
+    const { run, end, through } = frame;
+    const cut = this.#live.get(run.turnId)?.cut ?? this.#watermark;
+    this.#live.delete(run.turnId);
+    this.#last = Math.max(this.#last, through);
+    const presentation = this.#presentations.get(run.turnId);
+    if (presentation === undefined) this.#unshown.add({ after: cut, through, turnId: run.turnId });
+    else presentation.record({ type: "ended", run, end, through });
+    this.#slot.ring();
+  }
+
+  #turnFrame(frame: Frame & { run: Run }, subscription: Subscription): Promise<void> | undefined {
+    const presentation = this.#wanted(frame.run);
+    if (presentation === undefined) return undefined;
+    const step = presentation.projection.apply(frame, this.#options.clock.now());
+    this.show(presentation, step);
+    return step.gap && presentation.fault === undefined
+      ? this.#catchUp(subscription, presentation)
+      : undefined;
+  }
+
+  /** Reads what a Turn has in the transcript beyond what was shown of it. */
+  #catchUp(subscription: Subscription, presentation: Presentation): Promise<void> {
+    const { projection, turn, cut } = presentation;
+    return this.#feed.readOn(
+      subscription,
+      { turnId: turn.turnId, after: cut, held: projection.held() },
+      (row) => {
+        if (presentation.unwanted !== undefined) return;
+        this.show(presentation, projection.read(row, this.#options.clock.now()));
+      },
+    );
+  }
+
+  /** What follows from a change of a record: commands, the fence over dialogs and calls, the end of a Turn without a prompt. */
+  #changed(presentation: Presentation): void {
+    const { turnId } = presentation.turn;
+    if (presentation.unwanted !== undefined) {
+      this.#dialogs.closeAll("the Turn was stopped", turnId);
+      this.#calls.fence(turnId);
+    }
+    this.#reconciler.reconcile(presentation);
+    if (presentation.owner !== "prompt" && presentation.over && this.#presentations.delete(turnId)) {
+      this.#settle(presentation);
+    }
+  }
+
+  /** The end of a Turn that no prompt waits for. */
+  async #settle(presentation: Presentation): Promise<void> {
+    const { projection, cut, turn: { turnId, known } } = presentation;
+    const { clock, log } = this.#options;
+    try {
+      if (known.kind !== "ended") return;
+      if (presentation.unwanted === undefined) {
+        await this.#feed.read(
+          () => ({ turnId, after: cut, through: known.through, held: projection.held() }),
+          (row) => this.show(presentation, projection.read(row, clock.now())),
+          this.#feed.signal,
+        );
+      }
+      if (presentation.owner === "attachment") {
+        this.show(presentation, projection.finish(known.end, clock.now()));
+      }
+    } catch (error) {
+      if (!this.#feed.signal.aborted) {
+        log.warn("the end of a Turn could not be shown", { turnId, reason: String(error) });
+      }
+    } finally {
+      this.#calls.end(turnId);
+    }
+  }
+
+  #wanted(run: Run): Presentation | undefined {
+    const presentation = this.#presentations.get(run.turnId);
+    return presentation?.unwanted === undefined ? presentation : undefined;
+  }
+
+  #shown(): ReadonlySet<string> {
+    return new Set(this.#presentations.keys());
+  }
+}
+
+/** The error of a prompt that waited in vain for the foreground slot. */
+export function busyError(run: Run): SessionError {
+  return new SessionError(
+    "run_busy",
+    `Another Turn of this Session is still running (${run.turnId}); cancel it or wait for its end`,
+    { turnId: run.turnId, runId: run.runId },
+  );
+}
+
+function ticking(
+  presentations: ReadonlyMap<string, Presentation>,
+  show: (presentation: Presentation, step: Step) => void,
+): { readonly due: number | undefined; tick(now: number): void } {
+  return {
+    get due() {
+      let due: number | undefined;
+      for (const { projection, unwanted } of presentations.values()) {
+        if (unwanted !== undefined || projection.due === undefined) continue;
+        due = Math.min(due ?? Infinity, projection.due);
+      }
+      return due;
+    },
+    tick(now) {
+      for (const presentation of presentations.values()) {
+        if (presentation.unwanted === undefined) show(presentation, presentation.projection.tick(now));
+      }
+    },
+  };
+}

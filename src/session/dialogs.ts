@@ -1,0 +1,168 @@
+import { HostError } from "../host/errors.ts";
+import type { RuntimeHost } from "../host/contract.ts";
+import { answerOf, dialogOf } from "../interaction/mod.ts";
+import { LIMITS } from "../limits.ts";
+import type { Answer, Interaction } from "../model/question.ts";
+import { SessionError } from "./errors.ts";
+import { type ClientPort, ClientRefused, type Clock, type Log } from "./ports.ts";
+import type { Presentation } from "./presentation.ts";
+import type { Step } from "../projection/mod.ts";
+
+interface Dialog {
+  readonly turnId: string;
+  readonly withdraw: AbortController;
+}
+
+/** Why a dialog was taken back from the Client. */
+class Withdrawn extends Error {
+  constructor(reason: string) {
+    super(`The question was closed: ${reason}`);
+    this.name = "Withdrawn";
+  }
+}
+
+/**
+ * The open questions of one Attachment, each shown once. The Host owns answers; a dialog that is withdrawn never sends one.
+ */
+export class Dialogs {
+  #host: RuntimeHost;
+  #client: ClientPort;
+  #sessionId: string;
+  #clock: Clock;
+  #log: Log;
+  #show: (presentation: Presentation, step: Step) => void;
+  #open = new Map<string, Dialog>();
+
+  /** `show` puts a step of a Turn's projection on the wire. */
+  constructor(options: {
+    host: RuntimeHost;
+    client: ClientPort;
+    sessionId: string;
+    clock: Clock;
+    log: Log;
+    show: (presentation: Presentation, step: Step) => void;
+  }) {
+    this.#host = options.host;
+    this.#client = options.client;
+    this.#sessionId = options.sessionId;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#show = options.show;
+  }
+
+  /** Shows a question; one that is shown already stays as it is. */
+  open(interaction: Interaction, presentation: Presentation): void {
+    if (this.#open.has(interaction.interactionId) || presentation.unwanted !== undefined) return;
+    const dialog = { turnId: interaction.run.turnId, withdraw: new AbortController() };
+    this.#open.set(interaction.interactionId, dialog);
+    this.#run(interaction, presentation, dialog.withdraw.signal)
+      .catch((error) => presentation.fail(dialogError(error)))
+      .finally(() => {
+        if (this.#open.get(interaction.interactionId) === dialog) {
+          this.#open.delete(interaction.interactionId);
+        }
+      });
+  }
+
+  /** Closes one that was answered elsewhere or by the Host. */
+  close(interactionId: string, reason: string): void {
+    this.#open.get(interactionId)?.withdraw.abort(new Withdrawn(reason));
+    this.#open.delete(interactionId);
+  }
+
+  /** Closes all of a Turn, or all there are. */
+  closeAll(reason: string, turnId?: string): void {
+    for (const [id, dialog] of this.#open) {
+      if (turnId === undefined || dialog.turnId === turnId) this.close(id, reason);
+    }
+  }
+
+  /** Closes those that a new snapshot does not list any more. */
+  keep(open: ReadonlySet<string>): void {
+    for (const id of this.#open.keys()) {
+      if (!open.has(id)) this.close(id, "withdrawn");
+    }
+  }
+
+  async #run(interaction: Interaction, presentation: Presentation, signal: AbortSignal): Promise<void> {
+    const { projection } = presentation;
+    const card = interaction.toolCallId === undefined ? undefined : projection.card(interaction.toolCallId);
+    const dialog = dialogOf(interaction, {
+      sessionId: this.#sessionId,
+      abilities: this.#client.abilities,
+      card,
+    });
+    if ("unsupported" in dialog) {
+      presentation.fail(
+        new SessionError("client_unsupported", dialog.unsupported, { kind: interaction.kind }),
+      );
+      return;
+    }
+    let response: unknown;
+    if (interaction.toolCallId !== undefined) projection.hold(interaction.toolCallId);
+    try {
+      response = await this.#client.request(dialog.method, dialog.params, signal);
+    } catch (error) {
+      if (signal.aborted) {
+        this.#log.debug("dialog withdrawn", {
+          kind: interaction.kind,
+          reason: String(signal.reason?.message ?? ""),
+        });
+        return;
+      }
+      throw error;
+    } finally {
+      if (interaction.toolCallId !== undefined) {
+        const step = projection.release(interaction.toolCallId, this.#clock.now());
+        if (presentation.unwanted === undefined) this.#show(presentation, step);
+      }
+    }
+    const result = answerOf(interaction, response);
+    if ("invalid" in result) {
+      presentation.fail(new SessionError("client_unsupported", result.invalid, { kind: interaction.kind }));
+    } else if (result.answer.kind === "cancel" && interaction.kind !== "form") {
+      // A person who closes a permission or a question wants the Turn to stop; the Host closes the question with it.
+      presentation.fence("question");
+    } else {
+      await this.#answer(interaction.interactionId, result.answer, signal);
+    }
+  }
+
+  async #answer(interactionId: string, answer: Answer, signal: AbortSignal): Promise<void> {
+    for (let attempt = 1;; attempt++) {
+      if (signal.aborted) return;
+      try {
+        await this.#host.interactions.answer({ sessionId: this.#sessionId, interactionId, answer });
+        return;
+      } catch (error) {
+        if (!(error instanceof HostError)) throw error;
+        if (error.code === "already_resolved" || error.code === "not_found") {
+          await this.#answeredElsewhere(interactionId);
+          return;
+        }
+        // By key: an answer whose reply was lost may be given again.
+        if (error.dispatch === "answered" || attempt >= LIMITS.queryTries) throw error;
+        await this.#clock.sleep(50 * 2 ** attempt, signal).catch(() => {});
+      }
+    }
+  }
+
+  async #answeredElsewhere(interactionId: string): Promise<void> {
+    const state = await this.#host.interactions.query({ sessionId: this.#sessionId, interactionId })
+      .catch(() => undefined);
+    this.#log.debug("question was resolved elsewhere", {
+      reason: state?.kind === "closed" ? state.reason : "unknown",
+    });
+  }
+}
+
+function dialogError(error: unknown): SessionError {
+  if (error instanceof SessionError) return error;
+  if (error instanceof ClientRefused) {
+    const what = error.code === -32601
+      ? "The editor cannot show the question that this Turn asks; allow the action beforehand or use another editor"
+      : "The editor answered the question with an error";
+    return new SessionError("client_unsupported", what, { clientCode: error.code }, { cause: error });
+  }
+  return new SessionError("internal", "The answer could not be given to the Host", {}, { cause: error });
+}

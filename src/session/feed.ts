@@ -1,0 +1,228 @@
+import type { ClientServices, ReadRequest, RuntimeHost, Subscription } from "../host/contract.ts";
+import { HostError } from "../host/errors.ts";
+import { LIMITS } from "../limits.ts";
+import type { Frame } from "../model/frame.ts";
+import type { Row } from "../model/row.ts";
+import { Bell } from "./bell.ts";
+import { unlessAborted, within } from "./deadline.ts";
+import { SessionError } from "./errors.ts";
+import { sessionErrorOf } from "./failures.ts";
+import type { ClientPort, Clock, Log } from "./ports.ts";
+
+/** What a Feed tells the Attachment that owns it, one call at a time and in the order of the Host. */
+export interface FeedEvents {
+  /** A new Subscription is open; no frame of it is delivered before this resolves. A lost Subscription may reject it. */
+  opened(subscription: Subscription): Promise<void>;
+  /** The next frame. A promise holds the following ones back. */
+  frame(frame: Frame, subscription: Subscription): Promise<void> | undefined;
+  /** No Subscription can be had any more until someone asks again. */
+  failed(error: Error): void;
+}
+
+/** What a reader asks for, page by page. */
+export type ReadRange = Omit<ReadRequest, "cursor" | "maxLength">;
+
+type State =
+  | { readonly kind: "idle"; readonly failure?: Error }
+  | { readonly kind: "opening" }
+  | { readonly kind: "open"; readonly subscription: Subscription }
+  | { readonly kind: "closed"; readonly error: Error };
+
+/**
+ * Successive Subscriptions to one Session, one at a time: opened once however many ask, kept, and opened anew after a gap, a loss or an
+ * eviction. It fetches no faster than the Client reads.
+ */
+export class Feed {
+  readonly #options: {
+    readonly host: RuntimeHost;
+    readonly client: ClientPort;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly sessionId: string;
+  };
+  readonly #events: FeedEvents;
+  readonly #bell = new Bell();
+  readonly #over = new AbortController();
+  #state: State = { kind: "idle" };
+  /** Whether there was an opening: from then on a loss is recovered from. */
+  #known = false;
+
+  /** Opens nothing yet. */
+  constructor(
+    options: { host: RuntimeHost; client: ClientPort; clock: Clock; log: Log; sessionId: string },
+    events: FeedEvents,
+  ) {
+    this.#options = options;
+    this.#events = events;
+  }
+
+  /** Aborts when the Feed is closed. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** Whether a Subscription is open or being opened. */
+  get attached(): boolean {
+    return this.#state.kind === "open" || this.#state.kind === "opening";
+  }
+
+  /** Waits for an open Subscription. Rejects when it cannot be opened; the next call tries again. */
+  async ready(signal: AbortSignal): Promise<Subscription> {
+    if (this.#state.kind === "idle") this.#start();
+    return await this.#bell.until(() => {
+      switch (this.#state.kind) {
+        case "open":
+          return this.#state.subscription;
+        case "closed":
+          throw this.#state.error;
+        case "idle":
+          throw this.#state.failure ?? new SessionError("host_unavailable", "The Host cannot be reached");
+        case "opening":
+          return undefined;
+      }
+    }, signal);
+  }
+
+  /** Gives the present Subscription up, if there is one, and opens the next. */
+  reopen(): void {
+    if (this.#state.kind === "idle") this.#start();
+    else if (this.#state.kind === "open") this.#release(this.#state.subscription);
+  }
+
+  /**
+   * Reads the transcript page by page, as fast as the Client takes what comes of it. When the Subscription is lost it begins again on
+   * the next one: `range` is asked anew, so that it says what is held by then.
+   */
+  async read(range: () => ReadRange, take: (row: Row) => void, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const subscription = await this.ready(signal);
+      try {
+        return await this.readOn(subscription, range(), take, signal);
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        if (!isLoss(error)) throw error;
+        await this.#bell.until(
+          () => this.#state.kind === "open" && this.#state.subscription === subscription ? undefined : true,
+          signal,
+        );
+      }
+    }
+  }
+
+  /** Reads on one Subscription; its loss rejects with `unavailable`. */
+  async readOn(
+    subscription: Subscription,
+    range: ReadRange,
+    take: (row: Row) => void,
+    signal: AbortSignal = this.#over.signal,
+  ): Promise<void> {
+    let cursor: string | undefined;
+    do {
+      const page = await unlessAborted(
+        subscription.read({ ...range, cursor, maxLength: LIMITS.pageLength }),
+        signal,
+      );
+      for (const row of page.rows) take(row);
+      const room = this.#options.client.room();
+      if (room !== undefined) await unlessAborted(room, signal);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+
+  /** Ends everything without waiting for the Host. Whoever waits gets `error`. */
+  close(error: Error): void {
+    if (this.#state.kind === "closed") return;
+    const subscription = this.#state.kind === "open" ? this.#state.subscription : undefined;
+    this.#state = { kind: "closed", error };
+    this.#over.abort(error);
+    this.#bell.ring();
+    if (subscription !== undefined) this.#release(subscription);
+  }
+
+  #release(subscription: Subscription): void {
+    subscription.close().catch((cause) =>
+      this.#options.log.warn("a Subscription did not close", { reason: String(cause) })
+    );
+  }
+
+  #start(): void {
+    this.#state = { kind: "opening" };
+    this.#pump().catch((cause) => {
+      if (this.#state.kind === "closed") return;
+      const failure = sessionErrorOf(cause, this.#options.sessionId);
+      this.#state = { kind: "idle", failure };
+      this.#events.failed(failure);
+      this.#bell.ring();
+    });
+  }
+
+  async #pump(): Promise<void> {
+    while (!this.#over.signal.aborted) {
+      const subscription = await this.#open();
+      try {
+        const reason = await this.#follow(subscription);
+        if (reason === "removed") throw new SessionError("unknown_session", "The Session was removed");
+        this.#options.log.debug("a Subscription ended", { reason });
+      } catch (error) {
+        // A read that lost its Subscription is no more than the loss itself.
+        if (!isLoss(error)) throw error;
+      } finally {
+        if (this.#state.kind === "open") this.#state = { kind: "opening" };
+        this.#bell.ring();
+        this.#release(subscription);
+      }
+      // After an eviction the writer drains first, so that the next Subscription begins with room.
+      await unlessAborted(Promise.resolve(this.#options.client.room()), this.#over.signal);
+    }
+  }
+
+  /** Opens the next Subscription. With something to recover it keeps trying; without, the first failure is the answer. */
+  async #open(): Promise<Subscription> {
+    const { host, sessionId, clock, client } = this.#options;
+    const { readTextFile, writeTextFile, terminal, forms } = client.abilities;
+    const services: ClientServices = { readTextFile, writeTextFile, terminal, forms };
+    const until = clock.now() + LIMITS.recoveryMs;
+    for (let attempt = 0;; attempt++) {
+      const opening = host.sessions.open(sessionId, services);
+      try {
+        const left = Math.max(until - clock.now(), 1);
+        const subscription = await unlessAborted(
+          within(clock, left, "opening the Session", opening),
+          this.#over.signal,
+        );
+        this.#known = true;
+        return subscription;
+      } catch (error) {
+        // Whichever comes too late is let go again.
+        opening.then((late) => this.#release(late), () => {});
+        if (this.#over.signal.aborted || !this.#known || !isLoss(error) || clock.now() >= until) throw error;
+        await clock.sleep(Math.min(25 * 2 ** attempt, 1000), this.#over.signal);
+      }
+    }
+  }
+
+  async #follow(subscription: Subscription): Promise<string> {
+    await this.#events.opened(subscription);
+    if (this.#state.kind === "closed") return "closed";
+    this.#state = { kind: "open", subscription };
+    this.#bell.ring();
+    let expected = 1;
+    for (;;) {
+      const { first, frames } = await unlessAborted(subscription.next(), this.#over.signal);
+      if (frames.length === 0) return "ended";
+      if (first !== expected) return "gap";
+      expected = first + frames.length;
+      for (const frame of frames) {
+        if (frame.type === "closed") return frame.reason;
+        const work = this.#events.frame(frame, subscription);
+        if (work !== undefined) await work;
+      }
+      const room = this.#options.client.room();
+      if (room !== undefined) await unlessAborted(room, this.#over.signal);
+    }
+  }
+}
+
+function isLoss(error: unknown): boolean {
+  return error instanceof HostError && error.code === "unavailable";
+}

@@ -1,0 +1,96 @@
+import type { TurnProjection } from "../projection/mod.ts";
+import { Bell } from "./bell.ts";
+import type { SessionError } from "./errors.ts";
+import { isOver, reduce, type Turn, type TurnEvent } from "./turn.ts";
+
+/** Why a Turn is no longer wanted: the Client cancelled or closed, a person cancelled its question, or showing it failed. */
+export type Unwanted = "cancel" | "question" | "fault";
+
+/**
+ * A Turn that this connection shows: its record, what was shown of it, and the first thing that went wrong with showing it. Lives
+ * in the Attachment, so that the fence outlives the prompt.
+ */
+export class Presentation {
+  /** Rows of the Turn lie above this sequence. */
+  readonly cut: number;
+  /** What the Client has been shown. */
+  readonly projection: TurnProjection;
+  /** Rings at each change of the record or the fault. */
+  readonly bell: Bell = new Bell();
+  #turn: Turn;
+  #owner: "prompt" | "attachment" | "none";
+  #fault: SessionError | undefined;
+  #unwanted: Unwanted | undefined;
+  #changed: (presentation: Presentation) => void;
+
+  /** `changed` is called after each change of the record, to derive what to send. */
+  constructor(
+    turn: Turn,
+    options: {
+      cut: number;
+      projection: TurnProjection;
+      owner: "prompt" | "attachment";
+      changed: (presentation: Presentation) => void;
+    },
+  ) {
+    this.#turn = turn;
+    this.cut = options.cut;
+    this.projection = options.projection;
+    this.#owner = options.owner;
+    this.#changed = options.changed;
+  }
+
+  /** The Turn's record. */
+  get turn(): Turn {
+    return this.#turn;
+  }
+
+  /**
+   * Who shows its end: the prompt that waits for it, or the Attachment. `none` after the prompt was answered: the end is awaited
+   * only to lift the fence.
+   */
+  get owner(): "prompt" | "attachment" | "none" {
+    return this.#owner;
+  }
+
+  /** The first failure of showing it; sticky. */
+  get fault(): SessionError | undefined {
+    return this.#fault;
+  }
+
+  /** Why it is fenced; undefined while it is wanted. */
+  get unwanted(): Unwanted | undefined {
+    return this.#unwanted;
+  }
+
+  /** Whether nothing can happen to it any more. */
+  get over(): boolean {
+    return isOver(this.#turn);
+  }
+
+  /** The prompt was answered before the end of the Run. */
+  leave(): void {
+    this.#owner = "none";
+  }
+
+  /** Takes an event into the record. */
+  record(event: TurnEvent): void {
+    this.#turn = reduce(this.#turn, event);
+    this.#changed(this);
+    this.bell.ring();
+  }
+
+  /** Raises the fence: from now on nothing of the Turn is shown or asked, and its Run is stopped. The first reason stays. */
+  fence(reason: Unwanted): void {
+    if (this.#unwanted !== undefined) return;
+    this.#unwanted = reason;
+    this.record({ type: "unwanted" });
+  }
+
+  /** Showing it failed: keeps the first error and raises the fence. */
+  fail(error: SessionError): void {
+    this.#fault ??= error;
+    this.fence("fault");
+    this.bell.ring();
+  }
+}

@@ -1,0 +1,226 @@
+import type { EngineProfile, McpServer, RuntimeHost, SessionInfo } from "../host/contract.ts";
+import { HostError } from "../host/errors.ts";
+import { LIMITS } from "../limits.ts";
+import type { Config, ConfigChange } from "../model/config.ts";
+import { Attachment } from "./attachment.ts";
+import { within } from "./deadline.ts";
+import type { Draft } from "./draft.ts";
+import { SessionError } from "./errors.ts";
+import { sessionErrorOf } from "./failures.ts";
+import { Join } from "./join.ts";
+import type { ClientPort, Clock, Files, Ids, Log } from "./ports.ts";
+import { Prompt, type PromptAnswer } from "./prompt.ts";
+
+/** What a Session of a connection needs of its surroundings. */
+export interface ClientSessionOptions {
+  readonly host: RuntimeHost;
+  readonly client: ClientPort;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+interface Waiting {
+  readonly prompt: Prompt;
+  readonly answer: PromiseWithResolvers<PromptAnswer>;
+}
+
+/** A Session as one connection owns it: its prompts in order, its Attachment, its settings. */
+export class ClientSession {
+  readonly #options: ClientSessionOptions;
+  readonly #attachment: Attachment;
+  readonly #profile: EngineProfile;
+  #info: SessionInfo;
+  #waiting: Waiting[] = [];
+  #running: Prompt | undefined;
+  #closing: Promise<void> | undefined;
+
+  /** Takes a Session that the Host created or bound for this connection. */
+  constructor(info: SessionInfo, options: ClientSessionOptions) {
+    this.#info = info;
+    this.#options = options;
+    this.#profile = options.host.describe(info.engineId);
+    this.#attachment = new Attachment({ ...options, sessionId: info.sessionId });
+  }
+
+  /** The Session as last heard of. */
+  get info(): SessionInfo {
+    const { config } = this.#attachment.bulletin;
+    return config === undefined ? this.#info : { ...this.#info, config };
+  }
+
+  /** Takes what a feed or a lookup said; shows what the Client does not know yet when no Subscription does. */
+  heard(info: SessionInfo): void {
+    this.#info = info;
+    if (this.#attachment.attached || this.#closing !== undefined) return;
+    const { bulletin } = this.#attachment;
+    bulletin.show({ type: "config", config: info.config });
+    bulletin.show({ type: "commands", commands: info.commands });
+    if (info.title !== undefined) bulletin.show({ type: "title", title: info.title });
+  }
+
+  /** The response names the Session with these settings: nothing about it may be shown before it is on its way. */
+  named(info: SessionInfo): void {
+    this.#info = info;
+    this.#attachment.bulletin.known({ type: "config", config: info.config });
+    this.#attachment.bulletin.hold();
+  }
+
+  /** The response is on its way. */
+  announce(): void {
+    this.#attachment.release();
+    this.heard(this.#info);
+  }
+
+  /** Queues a prompt; prompts of a Session run one after the other. The signal cancels this one alone. */
+  prompt(draft: Draft, signal: AbortSignal): Promise<PromptAnswer> {
+    if (this.#closing !== undefined) return Promise.reject(this.#gone());
+    if (this.#waiting.length >= LIMITS.waitingPrompts) {
+      return Promise.reject(
+        new SessionError(
+          "queue_full",
+          `${LIMITS.waitingPrompts} prompts wait already; wait for answers or cancel`,
+        ),
+      );
+    }
+    const { sessionId, cwd, roots } = this.#info;
+    const waiting: Waiting = {
+      prompt: new Prompt(draft, {
+        ...this.#options,
+        sessionId,
+        roots: [cwd, ...roots],
+        profile: this.#profile,
+        attachment: this.#attachment,
+      }),
+      answer: Promise.withResolvers(),
+    };
+    const cancel = () => this.#cancel(waiting);
+    signal.addEventListener("abort", cancel, { once: true });
+    waiting.answer.promise.catch(() => {}).finally(() => signal.removeEventListener("abort", cancel));
+    this.#waiting.push(waiting);
+    if (signal.aborted) cancel();
+    this.#next();
+    return waiting.answer.promise;
+  }
+
+  /** Cancels every prompt that is known now, and the Run in the foreground, whoever started it. Background Runs go on. */
+  cancel(): void {
+    for (const waiting of [...this.#waiting]) this.#cancel(waiting);
+    this.#running?.cancel();
+    this.#attachment.stopRuns("foreground");
+  }
+
+  /** Changes one setting. Meets concurrent changes of other fields by trying again on the newer configuration. */
+  async configure(change: ConfigChange): Promise<Config> {
+    const { host, ids } = this.#options;
+    const { sessionId } = this.#info;
+    for (let attempt = 1;; attempt++) {
+      const expectedRevision = this.info.config.revision;
+      try {
+        const config = await host.sessions.configure({
+          sessionId,
+          expectedRevision,
+          changeId: ids.next(),
+          changes: [change],
+        });
+        this.#info = { ...this.#info, config };
+        this.#attachment.bulletin.show({ type: "config", config });
+        return config;
+      } catch (error) {
+        const conflict = error instanceof HostError && error.code === "revision_conflict" &&
+          error.dispatch === "answered";
+        if (!conflict || attempt >= LIMITS.configureTries) throw sessionErrorOf(error, sessionId);
+        const { config } = await host.sessions.get(sessionId);
+        this.#info = { ...this.#info, config };
+        this.#attachment.bulletin.show({ type: "config", config });
+      }
+    }
+  }
+
+  /** Loads (with the whole history) or resumes (without) after the Host bound the new roots and MCP servers. */
+  async join(
+    mode: "load" | "resume",
+    binding: { roots: readonly string[]; mcpServers: readonly McpServer[] },
+  ): Promise<SessionInfo> {
+    const { host, client } = this.#options;
+    const { sessionId } = this.#info;
+    try {
+      this.named(await host.sessions.bind({ sessionId, ...binding }));
+      await this.#attachment.join(new Join({ ...this.#options, mode, sessionId }));
+      await client.flushed();
+      return this.info;
+    } catch (error) {
+      throw sessionErrorOf(error, sessionId);
+    }
+  }
+
+  /**
+   * Stops what runs, background Runs too, and releases everything. The Session is closed for its callers at once; a second close
+   * shares the first. A Stop that failed is reported after everything was released.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Ends at once, without waiting for the Host: the Client is gone. */
+  shutdown(): void {
+    this.#closing ??= Promise.resolve();
+    for (const waiting of [...this.#waiting]) this.#cancel(waiting);
+    this.#running?.cancel();
+    this.#attachment.close(this.#gone());
+  }
+
+  async #close(): Promise<void> {
+    const { host, clock, log } = this.#options;
+    const { sessionId } = this.#info;
+    for (const waiting of [...this.#waiting]) this.#cancel(waiting);
+    this.#running?.cancel();
+    const stopped = this.#attachment.stopRuns("all");
+    const acknowledged = Promise.all(
+      stopped.map((presentation) =>
+        presentation.bell.until(() =>
+          presentation.over || ["taken", "failed"].includes(presentation.turn.stop.state) ? true : undefined
+        )
+      ),
+    );
+    await within(clock, LIMITS.closeMs, "stopping the Session's Turns", acknowledged).catch(() => {});
+    const unstopped = stopped.filter(({ over, turn }) => !over && turn.stop.state !== "taken");
+    this.#attachment.close(this.#gone());
+    await within(clock, LIMITS.closeMs, "releasing the Session", host.sessions.release(sessionId))
+      .catch((error) => log.warn("the Host did not release a Session", { sessionId, reason: String(error) }));
+    if (unstopped.length > 0) {
+      throw new SessionError(
+        "host_unavailable",
+        "The Session is closed, but the Host did not acknowledge the Stop of its running Turn",
+        { sessionId, turns: unstopped.map(({ turn }) => turn.turnId) },
+      );
+    }
+  }
+
+  #next(): void {
+    if (this.#running !== undefined) return;
+    const waiting = this.#waiting.shift();
+    if (waiting === undefined) return;
+    this.#running = waiting.prompt;
+    waiting.prompt.run().then(waiting.answer.resolve, waiting.answer.reject).finally(() => {
+      this.#running = undefined;
+      this.#next();
+    });
+  }
+
+  #cancel(waiting: Waiting): void {
+    const index = this.#waiting.indexOf(waiting);
+    if (index < 0) return waiting.prompt.cancel();
+    this.#waiting.splice(index, 1);
+    waiting.answer.resolve({ stopReason: "cancelled" });
+  }
+
+  #gone(): SessionError {
+    const { sessionId } = this.#info;
+    return new SessionError("unknown_session", "The Session is closed on this connection; load it to go on", {
+      sessionId,
+    });
+  }
+}
