@@ -1,6 +1,6 @@
 /**
- * The command line.
+ * The command line: serving an editor on stdin and stdout, a demonstration, and a doctor.
  *
  * @module
  */
-export {};
+export { main } from "./main.ts";

@@ -82,6 +82,11 @@ function defaultFolder(machine: Machine): Found {
   };
 }
 
+/** The environment variables that tell where state belongs on this operating system. */
+export function stateVariables(os: Machine["os"]): readonly string[] {
+  return convention(os).variables;
+}
+
 /** Which variables tell the place, and how it is made of their values, in the same order. */
 function convention(os: Machine["os"]): {
   variables: readonly string[];

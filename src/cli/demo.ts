@@ -1,0 +1,219 @@
+import { AgentError, Editor, objectOf } from "./editor.ts";
+import { commandLine, launchSelf } from "./launch.ts";
+import type { Json, JsonObject } from "../model/json.ts";
+import { pathToFileURL } from "node:url";
+import type { Screen } from "./screen.ts";
+import { Viewer } from "./viewer.ts";
+import { VERSION } from "./version.ts";
+
+const RECIPE = `# Bread
+
+- 500 g flour
+- 350 g watr
+- 10 g salt
+
+Knead, wait, bake.
+`;
+
+/**
+ * Starts this program as an editor would, speaks the protocol with it and prints what arrives. Returns 0 when everything was as it
+ * should be, else 1 with a sentence. Leaves nothing behind.
+ */
+export async function demo(screen: Screen): Promise<number> {
+  const place = await Deno.realPath(await Deno.makeTempDir({ prefix: "gangway-demo-" }));
+  const stage = new Stage(screen, place);
+  try {
+    await Deno.mkdir(stage.project);
+    await Deno.writeTextFile(stage.recipe, RECIPE);
+    await play(stage);
+    screen.line();
+    screen.line(
+      `${
+        screen.paint("green", "All of that was true.")
+      } Next: gangway doctor prints the settings for your editor.`,
+    );
+    return 0;
+  } catch (error) {
+    screen.line();
+    screen.line(
+      screen.paint("red", `The demo failed: ${error instanceof Error ? error.message : String(error)}`),
+    );
+    return 1;
+  } finally {
+    await stage.leave();
+    await Deno.remove(place, { recursive: true });
+  }
+}
+
+async function play(stage: Stage): Promise<void> {
+  stage.screen.line(stage.screen.paint("bold", `Gangway ${VERSION}: what an editor sees`));
+  stage.screen.line("The workbench plays the agent: no model, no account, no network.");
+
+  stage.act("The editor starts Gangway and opens a Session");
+  await stage.start();
+  const created = await stage.editor.request("session/new", { cwd: stage.project, mcpServers: [] });
+  const sessionId = String(created.sessionId);
+  const modes = objectOf(created.modes);
+  stage.fact(`Session in ${stage.project}, mode "${modes.currentModeId ?? "none"}"`);
+
+  stage.act("A prompt links a file");
+  await stage.prompt(sessionId, "What did I link?", [{
+    type: "resource_link",
+    name: "bread.md",
+    uri: pathToFileURL(stage.recipe).href,
+  }]);
+  const digest = await sha256(await Deno.readFile(stage.recipe));
+  stage.expect(stage.viewer.text.includes(digest), "the agent has the file: the sha256 is the one on disk");
+
+  stage.act("The agent thinks, plans, asks and edits");
+  await stage.prompt(
+    sessionId,
+    [
+      "/title Mend the recipe",
+      "/think The recipe says watr. One letter is missing.",
+      "/plan Mend the recipe | Show the list",
+      "/edit bread.md watr => water",
+      "/run grep -n water bread.md",
+      "/say Done: **water** is spelt right now.",
+    ].join("\n"),
+  );
+  const mended = await Deno.readTextFile(stage.recipe);
+  stage.expect(mended === RECIPE.replace("watr", "water"), "the file on disk is mended");
+  stage.expect(stage.viewer.asked === 2, "it asked before writing and before running");
+
+  stage.act("A prompt is cancelled in the middle");
+  const begun = stage.viewer.next("agent_message_chunk");
+  const answer = stage.prompt(sessionId, "/say This will take a minute …\n/sleep 60000\n/say Never said.");
+  await begun;
+  const since = performance.now();
+  stage.editor.notify("session/cancel", { sessionId });
+  stage.screen.line(stage.label("editor", "cancels"));
+  stage.expect(await answer === "cancelled", `it was cancelled in ${elapsed(since)}`);
+
+  stage.act("The editor closes. Its process is gone, the Session is not");
+  await stage.editor.request("session/close", { sessionId });
+  await stage.leave();
+  await stage.start();
+  const { sessions } = await stage.editor.request("session/list", { cwd: stage.project });
+  const found = (Array.isArray(sessions) ? sessions : []).map(objectOf).find((each) =>
+    each.sessionId === sessionId
+  );
+  stage.expect(
+    found !== undefined,
+    `the new process lists it: "${found?.title ?? "without a title"}", ${found?.updatedAt}`,
+  );
+  await stage.comeBack(sessionId);
+}
+
+/** The demo's folder, its editor and what it prints. */
+class Stage {
+  readonly screen: Screen;
+  readonly project: string;
+  readonly recipe: string;
+  readonly viewer: Viewer;
+  readonly #state: string;
+  #editor: Editor | undefined;
+  #abilities: JsonObject = {};
+  #acts = 0;
+
+  constructor(screen: Screen, place: string) {
+    this.screen = screen;
+    this.project = `${place}/project`;
+    this.recipe = `${this.project}/bread.md`;
+    this.#state = `${place}/state`;
+    this.viewer = new Viewer(screen);
+  }
+
+  get editor(): Editor {
+    if (this.#editor === undefined) throw new AgentError("The agent is not running");
+    return this.#editor;
+  }
+
+  act(title: string): void {
+    this.screen.line();
+    this.screen.line(this.screen.paint("bold", `${++this.#acts}. ${title}`));
+  }
+
+  label(who: string, text: string): string {
+    return this.viewer.label(who, text);
+  }
+
+  fact(text: string): void {
+    this.screen.line(this.label("", text));
+  }
+
+  /** Says what was found true; throws where it was not. */
+  expect(truth: boolean, text: string): void {
+    if (!truth) throw new AgentError(`it is not true that ${text}`);
+    this.screen.line(`  ${this.screen.paint("green", "✓")} ${text}`);
+  }
+
+  /** Starts the agent with no more permissions than the demo needs. */
+  async start(): Promise<void> {
+    const folders = [this.#state, this.project];
+    const launch = launchSelf({ read: folders, write: folders, run: ["sh"] }, ["--state", this.#state]);
+    this.fact(this.screen.paint("dim", `$ ${commandLine(launch)}`));
+    const since = performance.now();
+    this.#editor = new Editor(launch, {
+      update: (_, update) => this.viewer.show(update),
+      answer: (method, params): Json => {
+        if (method !== "session/request_permission") {
+          throw new AgentError(`This editor has no "${method}"`, -32601);
+        }
+        return this.viewer.allow(params);
+      },
+    });
+    const answer = await this.editor.request("initialize", {
+      protocolVersion: 1,
+      clientCapabilities: {},
+      clientInfo: { name: "gangway-demo", title: "Gangway demo", version: VERSION },
+    });
+    this.#abilities = objectOf(answer.agentCapabilities);
+    const { title, version } = objectOf(answer.agentInfo);
+    this.fact(`${title} ${version} answered in ${elapsed(since)}, protocol ${answer.protocolVersion}`);
+  }
+
+  /** Sends a prompt, shows what arrives and returns the stop reason. */
+  async prompt(sessionId: string, text: string, links: readonly JsonObject[] = []): Promise<string> {
+    for (const line of text.split("\n")) this.screen.line(this.label("you", line));
+    for (const link of links) this.screen.line(this.label("", `[${link.name}]`));
+    this.viewer.begin();
+    const since = performance.now();
+    const { stopReason } = await this.editor.request("session/prompt", {
+      sessionId,
+      prompt: [{ type: "text", text }, ...links],
+    });
+    this.viewer.end();
+    this.fact(this.screen.paint("dim", `${stopReason} after ${elapsed(since)}`));
+    return String(stopReason);
+  }
+
+  /** Shows that the conversation itself came back, where the agent can show it. */
+  async comeBack(sessionId: string): Promise<void> {
+    if (this.#abilities.loadSession !== true) return;
+    this.viewer.begin("quiet");
+    await this.editor.request("session/load", { sessionId, cwd: this.project, mcpServers: [] });
+    this.expect(
+      this.viewer.text.includes("is spelt right now"),
+      `session/load shows the whole conversation again: ${this.viewer.updates} updates`,
+    );
+  }
+
+  /** Ends the agent's process, if there is one, and says how it ended. */
+  async leave(): Promise<void> {
+    const editor = this.#editor;
+    if (editor === undefined) return;
+    this.#editor = undefined;
+    const { code } = await editor.close();
+    this.fact(`process ${editor.pid} ended with code ${code}`);
+  }
+}
+
+function elapsed(since: number): string {
+  const ms = performance.now() - since;
+  return ms < 1000 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+}

@@ -1,0 +1,162 @@
+import { commandLine, type Launch, launchSelf } from "./launch.ts";
+import { Editor } from "./editor.ts";
+import { editorSettings } from "./editors.ts";
+import { type Permissions, WORKSPACE } from "./permissions.ts";
+import { planStore, stateVariables, type StorePlan, thisMachine } from "./state.ts";
+import type { Screen } from "./screen.ts";
+import type { ServeOptions } from "./flags.ts";
+import { VERSION } from "./version.ts";
+
+/** Says in plain words what works here. Returns 0, or 1 where something does not. */
+export async function doctor(options: ServeOptions, screen: Screen): Promise<number> {
+  const { os, arch } = Deno.build;
+  const section = (title: string) => {
+    screen.line();
+    screen.line(screen.paint("bold", title));
+  };
+  screen.line(screen.paint("bold", `Gangway ${VERSION}`));
+  screen.line(`  Deno ${Deno.version.deno}, V8 ${Deno.version.v8}, ${os} ${arch}`);
+  screen.line("  Agents: workbench (default; does real work without a model, to try an editor with)");
+
+  section("Sessions");
+  const machine = thisMachine();
+  const plan = planStore(options.store, machine);
+  for (const line of await describeStore(plan)) screen.line(`  ${line}`);
+
+  section("What this run may do");
+  const rows = abilities(plan, machine.cwd);
+  const width = Math.max(...rows.map(({ ability }) => ability.length));
+  for (const { ability, granted, flag } of rows) {
+    const mark = granted ? screen.paint("green", "yes") : screen.paint("yellow", "no ");
+    screen.line(`  ${mark}  ${ability.padEnd(width)}  ${granted ? "" : flag}`.trimEnd());
+  }
+
+  section("Handshake");
+  const healthy = await handshake(machine.cwd, screen);
+
+  section("Settings for your editor");
+  const launch = forEditors();
+  screen.line(`  They start: ${commandLine(launch)}`);
+  screen.line("  Narrow them by naming folders, as in --allow-read=/home/you/projects.");
+  for (const { editor, place, text } of editorSettings(launch)) {
+    screen.line();
+    screen.line(`  ${screen.paint("cyan", editor)} (${place})`);
+    for (const line of text.split("\n")) screen.line(`    ${line}`);
+  }
+  return healthy ? 0 : 1;
+}
+
+/** How editors should start this program: its Sessions, the project's files, and running what the user approves. */
+function forEditors(): Launch {
+  const permissions: Permissions = {
+    env: stateVariables(Deno.build.os),
+    read: Deno.build.standalone ? [WORKSPACE] : true,
+    write: true,
+    run: true,
+  };
+  return launchSelf(permissions, []);
+}
+
+async function describeStore(plan: StorePlan): Promise<readonly string[]> {
+  switch (plan.kind) {
+    case "memory":
+      return [plan.why ?? "Kept in memory only, as asked"];
+    case "refused":
+      return [plan.why];
+    case "folder":
+      return [`Kept in ${plan.folder}`, await describeFolder(plan.folder)];
+  }
+}
+
+async function describeFolder(folder: string): Promise<string> {
+  try {
+    const { isDirectory, uid, mode } = await Deno.stat(folder);
+    if (!isDirectory) return "This is not a folder: name another one with --state";
+    if (uid === null || mode === null) return "The folder exists";
+    const others = (mode & 0o077) === 0
+      ? "nobody else may look into it"
+      : "others may look into it: chmod 700 it";
+    const own = Deno.permissions.querySync({ name: "sys", kind: "uid" }).state === "granted"
+      ? Deno.uid()
+      : null;
+    const owner = own === null
+      ? `user ${uid}`
+      : own === uid
+      ? `you (user ${uid})`
+      : `user ${uid}, who is not you`;
+    return `The folder belongs to ${owner}; ${others}`;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) {
+      return "The folder does not exist yet: the first Session makes it";
+    }
+    return `The folder cannot be looked at: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** What the granted permissions allow, and the flag that would allow it. */
+function abilities(
+  plan: StorePlan,
+  cwd: string,
+): readonly { ability: string; granted: boolean; flag: string }[] {
+  const granted = (descriptor: Deno.PermissionDescriptor) =>
+    Deno.permissions.querySync(descriptor).state === "granted";
+  return [
+    {
+      ability: "Answer prompts",
+      granted: true,
+      flag: "",
+    },
+    {
+      ability: "Keep Sessions when the process ends",
+      granted: plan.kind === "folder",
+      flag: plan.kind === "folder" ? "" : "see above",
+    },
+    {
+      ability: `Read linked files in ${cwd}`,
+      granted: granted({ name: "read", path: cwd }),
+      flag: `--allow-read=${cwd}`,
+    },
+    {
+      ability: `Let an agent write files in ${cwd}`,
+      granted: granted({ name: "write", path: cwd }),
+      flag: `--allow-write=${cwd}`,
+    },
+    {
+      ability: "Let an agent run commands",
+      granted: granted({ name: "run", command: "sh" }),
+      flag: "--allow-run=sh",
+    },
+  ];
+}
+
+/** Starts itself with no permission at all and has a short conversation. */
+async function handshake(cwd: string, screen: Screen): Promise<boolean> {
+  if (Deno.permissions.querySync({ name: "run", command: Deno.execPath() }).state !== "granted") {
+    screen.line("  Not tried: starting itself needs --allow-run");
+    return true;
+  }
+  const since = performance.now();
+  const elapsed = () => `${Math.round(performance.now() - since)} ms`;
+  const editor = new Editor(launchSelf({}, ["--memory"]));
+  try {
+    const { protocolVersion } = await editor.request("initialize", {
+      protocolVersion: 1,
+      clientCapabilities: {},
+      clientInfo: { name: "gangway-doctor", version: VERSION },
+    });
+    screen.line(`  Started itself: initialize answered after ${elapsed()}, protocol ${protocolVersion}`);
+    const { sessionId } = await editor.request("session/new", { cwd, mcpServers: [] });
+    const { stopReason } = await editor.request("session/prompt", {
+      sessionId: sessionId ?? null,
+      prompt: [{ type: "text", text: "/say Hello" }],
+    });
+    screen.line(`  A prompt was answered: ${stopReason} after ${elapsed()}`);
+    const { code } = await editor.close();
+    screen.line(`  Its process ended with code ${code} after ${elapsed()}`);
+    return stopReason === "end_turn" && code === 0;
+  } catch (error) {
+    await editor.close();
+    screen.line(screen.paint("red", `  Failed: ${error instanceof Error ? error.message : String(error)}`));
+    return false;
+  }
+}

@@ -1,0 +1,61 @@
+import { AGENT, serve } from "./serve.ts";
+import { type Command, parseCommand, type ServeOptions } from "./flags.ts";
+import { type Permissions, takePermissions } from "./permissions.ts";
+import { stderrSink } from "./log.ts";
+import { VERSION } from "./version.ts";
+
+/**
+ * The program: understands the arguments, does what they say and resolves with the exit code. 0: done; 1: something is not as it
+ * should be; 2: the arguments are wrong; 128+n: ended by signal n.
+ */
+export async function main(args: readonly string[]): Promise<number> {
+  // A compiled program cannot take Deno's own flags, so it knows the same names itself.
+  if (!Deno.build.standalone) return await run(parseCommand(args), serve);
+  const { permissions, rest } = takePermissions(args);
+  return await run(parseCommand(rest), (options) => serveSandboxed(options, permissions));
+}
+
+async function serveSandboxed(options: ServeOptions, permissions: Permissions): Promise<number> {
+  const { serveNarrowed } = await import("./sandbox.ts");
+  return await serveNarrowed(options, permissions);
+}
+
+async function run(command: Command, serve: (options: ServeOptions) => Promise<number>): Promise<number> {
+  switch (command.kind) {
+    case "mistake":
+      return await mistake(command.message);
+    case "serve": {
+      const { agent } = command.options;
+      if (agent !== undefined && agent !== AGENT) {
+        return await mistake(`There is no agent "${agent}": "${AGENT}" is the one there is`);
+      }
+      return await serve(command.options);
+    }
+    default:
+      return await show(command);
+  }
+}
+
+/** The commands that speak to a person; loaded only for them. */
+async function show(command: Command & { kind: "demo" | "doctor" | "help" | "version" }): Promise<number> {
+  const { stdoutScreen } = await import("./screen.ts");
+  const screen = stdoutScreen();
+  switch (command.kind) {
+    case "demo":
+      return await (await import("./demo.ts")).demo(screen);
+    case "doctor":
+      return await (await import("./doctor.ts")).doctor(command.options, screen);
+    case "help":
+      return (await import("./help.ts")).help(screen);
+    case "version":
+      screen.line(`gangway ${VERSION}`);
+      return 0;
+  }
+}
+
+async function mistake(message: string): Promise<number> {
+  const errors = stderrSink();
+  errors.line(`gangway: ${message}`);
+  await errors.close();
+  return 2;
+}

@@ -1,0 +1,91 @@
+import { fileSink, lineLog, type LineSink, silentLog, stderrSink } from "./log.ts";
+import { planStore, type StorePlan, thisMachine } from "./state.ts";
+import { randomIds, systemClock } from "../system.ts";
+import { HostError } from "../host/errors.ts";
+import { LocalHost } from "../host/local/host.ts";
+import type { Log } from "../model/log.ts";
+import type { ReadGrants } from "../resource/mod.ts";
+import { ScopedFiles } from "../resource/mod.ts";
+import type { ServeOptions } from "./flags.ts";
+import { serveStdio } from "../acp/stdio.ts";
+import type { Store } from "../host/store/contract.ts";
+import { VERSION } from "./version.ts";
+import { workbench } from "../engine/workbench/mod.ts";
+
+/** The name of the only agent so far. */
+export const AGENT = "workbench";
+
+/**
+ * Serves one editor on stdin and stdout until it is gone. Resolves with the exit code. What is not needed for the handshake is loaded
+ * behind it; the state folder is opened by the first request that needs it.
+ */
+export async function serve(options: ServeOptions, grants?: ReadGrants): Promise<number> {
+  const errors = stderrSink();
+  const opened = openLog(options, errors);
+  if (opened.kind === "refused") {
+    errors.line(`gangway: ${opened.why}`);
+    await errors.close();
+    return 2;
+  }
+  const { log } = opened;
+  const plan = planStore(options.store, thisMachine());
+  if (plan.kind === "memory" && plan.why !== undefined) errors.line(`gangway: ${plan.why}`);
+  const host = new LocalHost({
+    store: () => openStore(plan, log),
+    engines: [workbench({ reason: options.agent === undefined ? "fallback" : "chosen" })],
+    defaultEngine: AGENT,
+    clock: systemClock,
+    ids: randomIds,
+    log,
+  });
+  try {
+    return await serveStdio({
+      host: host.connect(randomIds.next()),
+      files: new ScopedFiles({ denials: plan.kind === "folder" ? [plan.folder] : [], grants }),
+      clock: systemClock,
+      ids: randomIds,
+      log,
+      info: { name: "gangway", title: "Gangway", version: VERSION },
+    });
+  } finally {
+    await host.close();
+    await Promise.all([opened.sink?.close(), errors.close()]);
+  }
+}
+
+type OpenedLog =
+  | { readonly kind: "log"; readonly log: Log; readonly sink?: LineSink }
+  | { readonly kind: "refused"; readonly why: string };
+
+/** Silent unless a level or a file is named; then to the file, else to stderr. */
+function openLog({ logFile, logLevel }: ServeOptions, errors: LineSink): OpenedLog {
+  if (logFile === undefined) {
+    return { kind: "log", log: logLevel === undefined ? silentLog : lineLog(errors, logLevel) };
+  }
+  try {
+    const sink = fileSink(logFile);
+    return { kind: "log", log: lineLog(sink, logLevel ?? "info"), sink };
+  } catch (error) {
+    const reason = error instanceof Deno.errors.NotCapable
+      ? `start Gangway with --allow-write=${logFile}`
+      : error instanceof Error
+      ? error.message
+      : String(error);
+    return { kind: "refused", why: `The log file "${logFile}" cannot be opened: ${reason}` };
+  }
+}
+
+async function openStore(plan: StorePlan, log: Log): Promise<Store> {
+  switch (plan.kind) {
+    case "refused":
+      throw new HostError("unavailable", plan.why);
+    case "memory": {
+      const { MemoryStore } = await import("../host/store/memory.ts");
+      return new MemoryStore();
+    }
+    case "folder": {
+      const { openFolderStore } = await import("../host/store/folder.ts");
+      return await openFolderStore({ folder: plan.folder, log });
+    }
+  }
+}
