@@ -3,5 +3,6 @@
  *
  * @module
  */
+export { serveStdio, type StdioOptions } from "./stdio.ts";
 export { serve, type ServeOptions } from "./serve.ts";
 export type { ConnectionSessions, PromptAnswer, SessionParts, Workplace } from "./sessions.ts";
