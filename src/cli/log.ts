@@ -6,7 +6,7 @@ import { LOG_LEVELS, type LogLevel } from "./flags.ts";
 const WAITING_BYTES = 256 * 1024;
 
 /** Milliseconds that the last lines get at the end. */
-const CLOSE_MS = 100;
+const CLOSE_MS = 40;
 
 /** A log that says nothing. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

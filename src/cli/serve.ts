@@ -46,9 +46,9 @@ export async function serve(options: ServeOptions, grants?: ReadGrants): Promise
       ids: randomIds,
       log,
       info: { name: "gangway", title: "Gangway", version: VERSION },
+      release: () => host.close(),
     });
   } finally {
-    await host.close();
     await Promise.all([opened.sink?.close(), errors.close()]);
   }
 }
