@@ -49,6 +49,7 @@ export class Editor {
   #reading: Promise<void>;
   #errors: Promise<void>;
   #gone = new AbortController();
+  #listeners = new Set<() => void>();
   #ended = false;
   #finished = false;
 
@@ -199,6 +200,19 @@ export class Editor {
     );
   }
 
+  /** Waits until the agent wrote this text to stderr. */
+  complained(text: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = () => {
+      if (!this.stderr.includes(text)) return;
+      this.#listeners.delete(look);
+      resolve();
+    };
+    this.#listeners.add(look);
+    look();
+    return this.within(promise, `"${text}" on stderr`);
+  }
+
   /** Waits for a request of the agent. */
   asked(
     method: string,
@@ -324,7 +338,10 @@ export class Editor {
 
   async #readErrors(): Promise<void> {
     const decoder = new TextDecoder();
-    for await (const chunk of this.#child.stderr) this.stderr += decoder.decode(chunk, { stream: true });
+    for await (const chunk of this.#child.stderr) {
+      this.stderr += decoder.decode(chunk, { stream: true });
+      for (const listener of [...this.#listeners]) listener();
+    }
   }
 
   #take(text: string, bytes: number): void {
