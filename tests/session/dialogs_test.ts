@@ -1,0 +1,237 @@
+import { assert, assertEquals } from "@std/assert";
+import { HostError } from "../../src/host/errors.ts";
+import type { Interaction } from "../../src/model/question.ts";
+import { LIMITS } from "../../src/limits.ts";
+import { ClientRefused } from "../../src/session/ports.ts";
+import { settle } from "./manual_clock.ts";
+import { Stage } from "./stage.ts";
+
+/** A prompt whose Turn has asked for a permission. */
+async function asking(change: Partial<Interaction> = {}) {
+  const stage = new Stage();
+  const sessionId = await stage.create();
+  const asked = await stage.prompt(sessionId);
+  const run = stage.host.run(stage.turnId);
+  stage.host.frame({ type: "tool_start", run, toolCallId: "tool" });
+  const interaction: Interaction = {
+    interactionId: "q",
+    run,
+    toolCallId: "tool",
+    kind: "permission",
+    message: "Run make?",
+    options: [{ optionId: "yes", name: "Allow", effect: "allow" }, {
+      optionId: "no",
+      name: "Reject",
+      effect: "deny",
+    }],
+    ...change,
+  };
+  stage.host.pending.set("q", interaction);
+  stage.host.frame({ type: "interaction_opened", interaction });
+  await settle();
+  return { stage, sessionId, asked, run, interaction };
+}
+
+Deno.test("[I2] the chosen option goes to the Host, once", async () => {
+  const { stage, asked } = await asking();
+  stage.client.requests[0]!.answer({ outcome: { outcome: "selected", optionId: "yes" } });
+  await settle();
+  assertEquals(stage.host.ops("answer", "stop"), ["answer q yes"]);
+  stage.host.end(stage.turnId);
+  assertEquals(await asked.done, { stop: "end_turn" });
+  await stage.sessions.shutdown();
+});
+
+const MADE_UP: readonly [string, unknown][] = [
+  ["null", null],
+  ["nothing", undefined],
+  ["a string", "yes"],
+  ["no outcome", {}],
+  ["an unknown outcome", { outcome: { outcome: "approved" } }],
+  ["an unknown option", { outcome: { outcome: "selected", optionId: "sure" } }],
+  ["an option of the wrong type", { outcome: { outcome: "selected", optionId: 1 } }],
+  ["no option", { outcome: { outcome: "selected" } }],
+];
+
+for (const [name, response] of MADE_UP) {
+  Deno.test(`[I3] ${name} never approves: the prompt fails and its Run is stopped`, async () => {
+    const { stage, asked } = await asking();
+    stage.client.requests[0]!.answer(response);
+    assertEquals(await asked.done, { error: "client_unsupported" });
+    assertEquals(stage.host.ops("answer", "stop"), [`stop ${stage.turnId}`]);
+    await stage.sessions.shutdown();
+  });
+}
+
+Deno.test("[I4] a question that was answered elsewhere is withdrawn and sends nothing", async () => {
+  const { stage, asked, run } = await asking();
+  stage.host.frame({
+    type: "interaction_closed",
+    interactionId: "q",
+    run,
+    reason: "answered",
+    by: "elsewhere",
+  });
+  await settle();
+  assertEquals(stage.client.events.at(-1)?.kind, "cancelled");
+  stage.client.requests[0]!.answer({ outcome: { outcome: "selected", optionId: "yes" } });
+  stage.host.end(stage.turnId);
+  assertEquals(await asked.done, { stop: "end_turn" });
+  assertEquals(stage.host.ops("answer"), []);
+  await stage.sessions.shutdown();
+});
+
+Deno.test("[I4] already_resolved is asked again, not an error", async () => {
+  const { stage, asked } = await asking();
+  stage.host.script.answer = () => Promise.reject(new HostError("already_resolved", "Answered elsewhere"));
+  stage.client.requests[0]!.answer({ outcome: { outcome: "selected", optionId: "yes" } });
+  await settle();
+  assertEquals(stage.host.ops("answer", "interaction", "stop"), ["answer q yes", "interaction q"]);
+  stage.host.end(stage.turnId);
+  assertEquals(await asked.done, { stop: "end_turn" });
+  await stage.sessions.shutdown();
+});
+
+Deno.test("[I2] an answer whose reply was lost is given again by its key", async () => {
+  const { stage, asked } = await asking();
+  let tries = 0;
+  stage.host.script.answer = () =>
+    tries++ < 2
+      ? Promise.reject(new HostError("unavailable", "Lost", { dispatch: "unknown" }))
+      : Promise.resolve();
+  stage.client.requests[0]!.answer({ outcome: { outcome: "selected", optionId: "no" } });
+  await stage.clock.advance(1000);
+  assertEquals(stage.host.ops("answer", "stop"), ["answer q no", "answer q no", "answer q no"]);
+  stage.host.end(stage.turnId);
+  assertEquals(await asked.done, { stop: "end_turn" });
+  await stage.sessions.shutdown();
+});
+
+for (const code of [-32601, -32603]) {
+  Deno.test(`[I5] a Client that refuses the dialog (${code}) fails the prompt with a Stop, nothing stays pending`, async () => {
+    const { stage, asked } = await asking();
+    stage.client.requests[0]!.refuse(new ClientRefused(code, "No"));
+    assertEquals(await asked.done, { error: "client_unsupported" });
+    assertEquals(stage.host.ops("stop").length, 1);
+    assertEquals(stage.client.updates("tool_call_update").at(-1)?.status, "failed");
+    await stage.sessions.shutdown();
+  });
+}
+
+Deno.test("[I5] a form for a Client without forms fails the prompt before any request", async () => {
+  const stage = new Stage();
+  stage.client.abilities = { ...stage.client.abilities, forms: false };
+  const sessionId = await stage.create();
+  const asked = await stage.prompt(sessionId);
+  const run = stage.host.run(stage.turnId);
+  const interaction: Interaction = {
+    interactionId: "q",
+    run,
+    kind: "form",
+    message: "Name?",
+    options: [],
+    fields: [{ name: "name", type: "string", required: true }],
+  };
+  stage.host.frame({ type: "interaction_opened", interaction });
+  assertEquals(await asked.done, { error: "client_unsupported" });
+  assertEquals(stage.client.requests, []);
+  await stage.sessions.shutdown();
+});
+
+Deno.test("[I6] cancelling a permission stops the Turn and sends no answer", async () => {
+  const { stage, asked } = await asking();
+  stage.client.requests[0]!.answer({ outcome: { outcome: "cancelled" } });
+  assertEquals(await asked.done, { stop: "cancelled" });
+  assertEquals(stage.host.ops("answer", "stop"), [`stop ${stage.turnId}`]);
+  await stage.sessions.shutdown();
+});
+
+Deno.test("[I6] declining and cancelling a form are answers of their own", async () => {
+  for (const action of ["decline", "cancel"] as const) {
+    const { stage, asked } = await asking({
+      kind: "form",
+      options: [],
+      fields: [{ name: "name", type: "string", required: true }],
+    });
+    stage.client.requests[0]!.answer({ action });
+    await settle();
+    assertEquals(stage.host.ops("answer", "stop"), [`answer q ${action}`]);
+    stage.host.end(stage.turnId);
+    assertEquals(await asked.done, { stop: "end_turn" });
+    await stage.sessions.shutdown();
+  }
+});
+
+Deno.test("[I7] a question of a Run that is presented elsewhere is not shown here", async () => {
+  const { stage, asked } = await asking();
+  stage.client.requests[0]!.answer({ outcome: { outcome: "selected", optionId: "yes" } });
+  stage.host.end(stage.turnId);
+  await asked.done;
+  stage.host.begin("foreign", { origin: { kind: "connection", connectionId: "x" }, presenter: "x" });
+  const interaction: Interaction = {
+    interactionId: "other",
+    run: stage.host.run("foreign"),
+    kind: "permission",
+    message: "?",
+    options: [],
+  };
+  stage.host.frame({ type: "interaction_opened", interaction });
+  await settle();
+  assertEquals(stage.client.requests.length, 1);
+  await stage.sessions.shutdown();
+});
+
+Deno.test("[I8] the same question after a reconnect is shown once", async () => {
+  const { stage, asked } = await asking();
+  stage.host.evict("lost");
+  await stage.clock.advance(100);
+  assertEquals(stage.client.requests.length, 1);
+  stage.client.requests[0]!.answer({ outcome: { outcome: "selected", optionId: "yes" } });
+  await settle();
+  assertEquals(stage.host.ops("answer"), ["answer q yes"]);
+  stage.host.end(stage.turnId);
+  assertEquals(await asked.done, { stop: "end_turn" });
+  await stage.sessions.shutdown();
+});
+
+Deno.test("[I4] a question that a new snapshot lacks is withdrawn", async () => {
+  const { stage, asked } = await asking();
+  stage.host.pending.clear();
+  stage.host.evict("lost");
+  await stage.clock.advance(100);
+  assertEquals(stage.client.events.at(-1)?.kind, "cancelled");
+  stage.host.end(stage.turnId);
+  assertEquals(await asked.done, { stop: "end_turn" });
+  await stage.sessions.shutdown();
+});
+
+Deno.test("[C4] [I8] a cancel ends the dialog at once, tells the Client, and a late answer goes nowhere", async () => {
+  const { stage, sessionId, asked } = await asking();
+  stage.host.script.stop = () => Promise.resolve();
+  stage.sessions.cancel(sessionId);
+  await settle();
+  assertEquals(stage.client.events.at(-1)?.kind, "cancelled");
+  stage.client.requests[0]!.answer({ outcome: { outcome: "selected", optionId: "yes" } });
+  await stage.clock.advance(LIMITS.cancelMs);
+  assertEquals((asked.ending as { stop: string }).stop, "cancelled");
+  assertEquals(stage.host.ops("answer"), []);
+  await stage.sessions.shutdown();
+});
+
+Deno.test("[I9] the card comes before its dialog and is not touched while it is open", async () => {
+  const { stage, asked, run } = await asking();
+  const kinds = stage.client.events.map((event) =>
+    event.kind === "update" ? event.update.sessionUpdate : event.kind
+  );
+  assert(kinds.indexOf("tool_call") < kinds.indexOf("request"));
+  const before = stage.client.events.length;
+  stage.host.frame({ type: "tool_progress", run, toolCallId: "tool", message: "waiting" });
+  await stage.clock.advance(1000);
+  assertEquals(stage.client.events.length, before);
+  stage.client.requests[0]!.answer({ outcome: { outcome: "selected", optionId: "yes" } });
+  await settle();
+  assert(stage.client.events.length > before);
+  stage.host.end(stage.turnId);
+  await asked.done;
+  await stage.sessions.shutdown();
+});
