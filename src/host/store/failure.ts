@@ -8,9 +8,14 @@ export interface Holder {
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** Whether an id may become part of a path. */
+export function isId(text: string): boolean {
+  return ID.test(text);
+}
+
 /** Lets an id through that may become part of a path; `what` names it in the refusal. */
 export function checkedId(what: string, id: string): string {
-  if (ID.test(id)) return id;
+  if (isId(id)) return id;
   throw new HostError(
     "invalid",
     `Cannot use this ${what} id: it has to be 1 to 64 of A-Z, a-z, 0-9, "_" and "-"`,

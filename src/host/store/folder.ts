@@ -1,0 +1,187 @@
+import type { Log } from "../../model/log.ts";
+import type { SessionInfo } from "../contract.ts";
+import { HostError } from "../errors.ts";
+import type { SessionStore, Store } from "./contract.ts";
+import { checkedId, sessionExists, sessionMissing, storeClosed } from "./failure.ts";
+import { FolderArtifacts } from "./folder_artifacts.ts";
+import { FolderSession } from "./folder_session.ts";
+import { openIndex } from "./index_db.ts";
+import { IndexHealer, TOMB } from "./index_healer.ts";
+import { SessionDb } from "./session_db.ts";
+import { SessionList } from "./session_list.ts";
+import { SessionLock } from "./session_lock.ts";
+import { type SessionPlace, StateFolder, syncFolder } from "./state_folder.ts";
+import { storageFailure } from "./storage_failure.ts";
+
+/** A moment at which something is durable and its caller does not know yet. */
+export type StorePoint = "created" | "committed" | "sealed" | "removed";
+
+/** What {@linkcode openFolderStore} needs. */
+export interface FolderStoreOptions {
+  /** Absolute path of the state folder; made where it is missing. */
+  readonly folder: string;
+  readonly log: Log;
+  /** How other processes name the holder of a Session; `gangway` if left out. */
+  readonly program?: string;
+  /** Called at each {@linkcode StorePoint}, for tests that end the process right there. Must not throw. */
+  readonly failpoint?: (point: StorePoint, sessionId: string) => void;
+}
+
+/**
+ * Opens the Sessions of a state folder, which several processes may do at once. Throws a HostError that names the folder and
+ * the flag to change: `unavailable` without Deno's permission, else `persistence_failed`; `data.reason` says why.
+ */
+export async function openFolderStore(options: FolderStoreOptions): Promise<Store> {
+  const folder = new StateFolder(options.folder);
+  await folder.prepare();
+  const index = await openIndex(folder, options.log);
+  const healer = new IndexHealer(folder, index, options);
+  return new FolderStore(folder, index.storeId, new SessionList(index, healer, options.log), options);
+}
+
+class FolderStore implements Store {
+  readonly storeId: string;
+  readonly folder: string;
+  readonly #state: StateFolder;
+  readonly #list: SessionList;
+  readonly #options: FolderStoreOptions;
+  readonly #held = new Set<FolderSession>();
+  #closed = false;
+
+  constructor(state: StateFolder, storeId: string, list: SessionList, options: FolderStoreOptions) {
+    this.storeId = storeId;
+    this.folder = state.path;
+    this.#state = state;
+    this.#list = list;
+    this.#options = options;
+  }
+
+  async list(
+    query: { cwd?: string; cursor?: string; limit: number },
+  ): Promise<{ sessions: readonly SessionInfo[]; next?: string }> {
+    this.#check();
+    return await this.#list.page(query);
+  }
+
+  async get(sessionId: string): Promise<SessionInfo | undefined> {
+    return await this.#list.get(this.#place(sessionId));
+  }
+
+  async create(info: SessionInfo): Promise<SessionStore> {
+    const place = this.#place(info.sessionId);
+    try {
+      await Deno.mkdir(place.path, { mode: 0o700 });
+    } catch (cause) {
+      if (cause instanceof Deno.errors.AlreadyExists) throw sessionExists(info.sessionId);
+      throw storageFailure(cause, place);
+    }
+    let session: FolderSession;
+    try {
+      session = await this.#take(place, info);
+      await Promise.all([syncFolder(place.path), syncFolder(this.#state.sessions)]);
+    } catch (cause) {
+      await Deno.remove(place.path, { recursive: true });
+      throw storageFailure(cause, place);
+    }
+    this.#list.put(info);
+    this.#options.failpoint?.("created", info.sessionId);
+    return session;
+  }
+
+  async hold(sessionId: string): Promise<SessionStore> {
+    const place = this.#place(sessionId);
+    try {
+      return await this.#resume(await this.#take(place));
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      const unfinished = error.data.reason === "empty" && this.#list.known(sessionId) === undefined;
+      if (error.code !== "not_found" && !unfinished) throw error;
+      this.#list.forget(sessionId);
+      throw sessionMissing(sessionId);
+    }
+  }
+
+  async remove(sessionId: string): Promise<void> {
+    const place = this.#place(sessionId);
+    try {
+      const lock = await SessionLock.take(place, this.#options.program);
+      try {
+        await this.#bury(place, lock);
+      } finally {
+        lock.release();
+      }
+    } catch (cause) {
+      if (!(cause instanceof HostError && cause.code === "not_found")) throw storageFailure(cause, place);
+    }
+    // After the files, so that there is room on a full disk.
+    this.#list.forget(sessionId);
+    this.#options.failpoint?.("removed", sessionId);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await Promise.all([...this.#held].map((session) => session.close()));
+    this.#list.close();
+  }
+
+  /** Takes hold of what is there, or makes a new Session in its empty folder. */
+  async #take(place: SessionPlace, info?: SessionInfo): Promise<FolderSession> {
+    const { sessionId } = place;
+    const { failpoint } = this.#options;
+    const lock = await SessionLock.take(place, this.#options.program);
+    try {
+      this.#check();
+      const db = new SessionDb(place, info);
+      const session: FolderSession = new FolderSession({
+        sessionId,
+        db,
+        lock,
+        artifacts: new FolderArtifacts(place, () => db.artifacts(), () => failpoint?.("sealed", sessionId)),
+        listed: (changed) => this.#list.put(changed),
+        committed: () => failpoint?.("committed", sessionId),
+        released: () => this.#held.delete(session),
+      });
+      this.#held.add(session);
+      return session;
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /** Clears up after whoever held the Session last. */
+  async #resume(session: FolderSession): Promise<FolderSession> {
+    try {
+      const { info } = await session.load();
+      // A file system that ignores case finds the Session under another name.
+      if (info.sessionId !== session.sessionId) throw sessionMissing(session.sessionId);
+      await session.artifacts.sweep();
+      // A crash may have come between the Session's database and the list.
+      if (JSON.stringify(this.#list.known(info.sessionId)) !== JSON.stringify(info)) this.#list.put(info);
+      return session;
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+  }
+
+  /** Moves the Session out of sight at one stroke, then frees it. */
+  async #bury(place: SessionPlace, lock: SessionLock): Promise<void> {
+    const tomb = `${this.#state.sessions}/${TOMB}${place.sessionId}-${crypto.randomUUID()}`;
+    // Windows renames no folder in which a file is open.
+    if (Deno.build.os === "windows") lock.release();
+    await Deno.rename(place.path, tomb);
+    await syncFolder(this.#state.sessions);
+    await Deno.remove(tomb, { recursive: true });
+  }
+
+  #place(sessionId: string): SessionPlace {
+    this.#check();
+    return this.#state.place(checkedId("Session", sessionId));
+  }
+
+  #check(): void {
+    if (this.#closed) throw storeClosed("The store");
+  }
+}

@@ -1,0 +1,55 @@
+import type { Database } from "./database.ts";
+import { fromColumn, toColumn } from "./text_column.ts";
+
+/** How many names stay in memory; past it they are read again. */
+const KEPT = 4096;
+
+/** Turn and Run ids as small numbers, so that a row does not repeat them. */
+export class Names {
+  readonly #db: Database;
+  readonly #keys = new Map<string, number>();
+  readonly #texts = new Map<number, string>();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** The number of a name, where it has one. */
+  find(text: string): number | undefined {
+    const known = this.#keys.get(text);
+    if (known !== undefined) return known;
+    const found = this.#db.get("SELECT key FROM names WHERE text = ?", toColumn(text));
+    if (found === undefined) return undefined;
+    return this.#keep(Number(found[0]), text);
+  }
+
+  /** The number of a name; a new name gets one. */
+  key(text: string): number {
+    const known = this.find(text);
+    if (known !== undefined) return known;
+    this.#db.run("INSERT INTO names (text) VALUES (?)", toColumn(text));
+    return this.#keep(Number(this.#db.get("SELECT last_insert_rowid()")?.[0]), text);
+  }
+
+  /** The name of a number. */
+  text(key: number): string {
+    const known = this.#texts.get(key);
+    if (known !== undefined) return known;
+    const text = fromColumn(this.#db.get("SELECT text FROM names WHERE key = ?", key)?.[0]);
+    this.#keep(key, text);
+    return text;
+  }
+
+  /** Forgets what may have been rolled back. */
+  forget(): void {
+    this.#keys.clear();
+    this.#texts.clear();
+  }
+
+  #keep(key: number, text: string): number {
+    if (this.#keys.size >= KEPT) this.forget();
+    this.#keys.set(text, key);
+    this.#texts.set(key, text);
+    return key;
+  }
+}
