@@ -4,6 +4,7 @@ import { digestOf } from "../../model/digest.ts";
 import type { EngineContext } from "../contract.ts";
 import { LIMITS } from "../../limits.ts";
 import type { PromptPart } from "../../model/prompt.ts";
+import { untilAborted } from "./waiting.ts";
 
 /**
  * Says what arrived, a line a block: kind, name, size and digest of what the Host holds, never the words themselves. The bytes
@@ -29,12 +30,13 @@ function lineOf(part: PromptPart): string {
     return `text, ${bytes} bytes, sha256 ${digestOf(part.text)}`;
   }
   const lines = "lines" in part && part.lines ? `, lines ${part.lines.from} to ${part.lines.to}` : "";
-  const { artifact } = part;
-  if (artifact === undefined) {
-    return `link ${"name" in part ? part.name : ""}, a reference without bytes${lines}`;
-  }
-  const { name, mimeType, size, sha256 } = artifact;
-  return `${part.kind} ${name} (${mimeType}), ${size} bytes, sha256 ${sha256}${lines}`;
+  if (part.kind !== "link") return `${part.kind} ${bytesOf(part.artifact)}${lines}`;
+  const what = part.artifact ? bytesOf(part.artifact) : `${part.name}, a reference without bytes`;
+  return `link ${what}${lines}`;
+}
+
+function bytesOf({ name, mimeType, size, sha256 }: ArtifactReference): string {
+  return `${name} (${mimeType}), ${size} bytes, sha256 ${sha256}`;
 }
 
 async function verify(
@@ -45,8 +47,7 @@ async function verify(
   const hash = createHash("sha256");
   let offset = 0;
   while (offset < artifact.size) {
-    const bytes = await context.readArtifact(artifact, offset, LIMITS.appendBytes);
-    signal.throwIfAborted();
+    const bytes = await untilAborted(context.readArtifact(artifact, offset, LIMITS.appendBytes), signal);
     if (bytes.length === 0) break;
     hash.update(bytes);
     offset += bytes.length;

@@ -45,7 +45,7 @@ async function realPathOf(path: string, shown: string): Promise<string> {
     if (!(error instanceof Deno.errors.NotFound) || dirname(path) === path) throw error;
   }
   // A link to nothing would be followed by writing.
-  if (await isLink(path)) throw new ToolFailure(`${shown} is a link to a file that does not exist`);
+  if (await isLink(path)) throw new ToolFailure(`${shown} goes through a link to what does not exist`);
   return join(await realPathOf(dirname(path), shown), basename(path));
 }
 

@@ -40,10 +40,10 @@ const SILENCE_ROUNDS = 50;
 export async function runShell({ command, cwd, signal, output }: ShellCommand): Promise<Exit> {
   signal.throwIfAborted();
   const child = start(command, cwd);
-  const pipes = [
-    new Pipe(child.stdout, (text) => output("stdout", text)),
-    new Pipe(child.stderr, (text) => output("stderr", text)),
-  ];
+  const pass = (stream: "stdout" | "stderr") => async (text: string) => {
+    if (!signal.aborted) await output(stream, text);
+  };
+  const pipes = [new Pipe(child.stdout, pass("stdout")), new Pipe(child.stderr, pass("stderr"))];
   const drained = Promise.all(pipes.map((pipe) => pipe.drained));
   const release = () => child.stdin.close().catch(() => {});
   const kill = () => {
@@ -57,8 +57,9 @@ export async function runShell({ command, cwd, signal, output }: ShellCommand): 
   try {
     const status = await child.status;
     await release();
+    // The end of the output tells that the whole group is gone.
+    await (signal.aborted ? atMost(SILENCE_MS, drained) : untilSilent(pipes, drained));
     signal.throwIfAborted();
-    await untilSilent(pipes, drained);
     return status.signal === null ? { exitCode: status.code } : { signal: status.signal };
   } finally {
     signal.removeEventListener("abort", kill);

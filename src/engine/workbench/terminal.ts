@@ -14,7 +14,7 @@ export interface TerminalEnd extends Exit {
 }
 
 /** Milliseconds for the editor to take a terminal back; well within what the Host leaves a stopped Engine. */
-const FAREWELL_MS = 200;
+const FAREWELL_MS = 100;
 
 /**
  * Runs a command in a terminal of the editor and waits for it. `shown` is told the terminal's id at once. The terminal is released
