@@ -1,0 +1,59 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { type Command, parseCommand } from "../../src/cli/flags.ts";
+
+const DEFAULTS = { agent: undefined, store: { kind: "default" }, logLevel: undefined, logFile: undefined };
+
+Deno.test("a command line becomes a command", async (t) => {
+  const table: readonly (readonly [line: string, command: unknown])[] = [
+    ["", { kind: "serve", options: DEFAULTS }],
+    ["serve", { kind: "serve", options: DEFAULTS }],
+    ["--agent workbench", { kind: "serve", options: { ...DEFAULTS, agent: "workbench" } }],
+    ["--state=/s", { kind: "serve", options: { ...DEFAULTS, store: { kind: "folder", folder: "/s" } } }],
+    ["--state /s", { kind: "serve", options: { ...DEFAULTS, store: { kind: "folder", folder: "/s" } } }],
+    ["--memory", { kind: "serve", options: { ...DEFAULTS, store: { kind: "memory" } } }],
+    ["--log-level debug --log-file f", {
+      kind: "serve",
+      options: { ...DEFAULTS, logLevel: "debug", logFile: "f" },
+    }],
+    ["doctor --memory", { kind: "doctor", options: { ...DEFAULTS, store: { kind: "memory" } } }],
+    ["demo", { kind: "demo" }],
+    ["help", { kind: "help" }],
+    ["--help", { kind: "help" }],
+    ["-h --memory", { kind: "help" }],
+    ["--version", { kind: "version" }],
+    ["-V", { kind: "version" }],
+  ];
+  for (const [line, command] of table) {
+    await t.step(`gangway ${line}`, () => assertEquals(parse(line), command as Command));
+  }
+});
+
+Deno.test("a mistake names the word and the way out", async (t) => {
+  const table: readonly (readonly [line: string, ...parts: string[]])[] = [
+    ["--agnet workbench", '"--agnet"', '"--agent"'],
+    ["--states=/s", '"--states"', '"--state"'],
+    ["--zzz", '"--zzz"', "--help"],
+    ["-x", '"-x"', "--help"],
+    ["--allow-read=/p", '"--allow-read"', "Deno's", "before the program"],
+    ["--deny-net", '"--deny-net"', "Deno's"],
+    ["--no-prompt", '"--no-prompt"', "Deno's"],
+    ["docter", '"docter"', '"doctor"'],
+    ["zzz", '"zzz"', "--help"],
+    ["demo now", '"demo"', '"now"'],
+    ["--agent=", '"--agent"', "--agent=workbench"],
+    ["--state", '"--state"', "--state=FOLDER"],
+    ["--log-level loud", '"loud"', "debug, info, warn, error"],
+    ["--state /s --memory", '"--state"', '"--memory"'],
+  ];
+  for (const [line, ...parts] of table) {
+    await t.step(`gangway ${line}`, () => {
+      const command = parse(line);
+      if (command.kind !== "mistake") throw new Error(`"${line}" was taken for "${command.kind}"`);
+      for (const part of parts) assertStringIncludes(command.message, part);
+    });
+  }
+});
+
+function parse(line: string): Command {
+  return parseCommand(line === "" ? [] : line.split(" "));
+}
