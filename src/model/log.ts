@@ -7,3 +7,6 @@ export interface Log {
   warn(message: string, data?: JsonObject): void;
   error(message: string, data?: JsonObject): void;
 }
+
+/** A log that says nothing. */
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
