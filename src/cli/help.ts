@@ -14,7 +14,8 @@ Commands
   help             This text
 
 Flags
-  --agent NAME     The agent for new Sessions (default: workbench)
+  --agent NAME     The agent for new Sessions: workbench (default), which does
+                   real work without a model, to try an editor with
   --state FOLDER   Where Sessions are kept (default: your system's place for it)
   --memory         Keep Sessions in memory only
   --log-level L    debug, info, warn or error; to stderr unless --log-file is given

@@ -8,9 +8,6 @@ const WAITING_BYTES = 256 * 1024;
 /** Milliseconds that the last lines get at the end. */
 const CLOSE_MS = 40;
 
-/** A log that says nothing. */
-export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
-
 /** Where lines go: one write at a time, never waited for by whoever writes a line. */
 export interface LineSink {
   /** Puts one line on its way, or drops it where too much waits. Never blocks, never throws. */

@@ -1,9 +1,9 @@
-import { fileSink, lineLog, type LineSink, silentLog, stderrSink } from "./log.ts";
+import { fileSink, lineLog, type LineSink, stderrSink } from "./log.ts";
 import { planStore, type StorePlan, thisMachine } from "./state.ts";
 import { randomIds, systemClock } from "../system.ts";
 import { HostError } from "../host/errors.ts";
 import { LocalHost } from "../host/local/host.ts";
-import type { Log } from "../model/log.ts";
+import { type Log, silentLog } from "../model/log.ts";
 import type { ReadGrants } from "../resource/mod.ts";
 import { ScopedFiles } from "../resource/mod.ts";
 import type { ServeOptions } from "./flags.ts";
