@@ -54,7 +54,7 @@ export class Sessions {
   }
 
   /** A page of Sessions, newest first. `cwd` is compared by its real path where that can be read. */
-  async list(request: { cwd?: string; cursor?: string }): Promise<SessionPage> {
+  async list(request: { cwd?: string; cursor?: string; limit?: number }): Promise<SessionPage> {
     const { host, files } = this.#options;
     try {
       // A folder that is gone may still have Sessions: compare it as it was written.
