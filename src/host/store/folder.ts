@@ -33,7 +33,7 @@ export interface FolderStoreOptions {
  */
 export async function openFolderStore(options: FolderStoreOptions): Promise<Store> {
   const folder = new StateFolder(options.folder);
-  await folder.prepare();
+  folder.prepare();
   const index = await openIndex(folder, options.log);
   const healer = new IndexHealer(folder, index, options);
   return new FolderStore(folder, index.storeId, new SessionList(index, healer, options.log), options);
@@ -77,7 +77,7 @@ class FolderStore implements Store {
     }
     let session: FolderSession;
     try {
-      session = await this.#take(place, info);
+      session = this.#take(place, info);
       await Promise.all([syncFolder(place.path), syncFolder(this.#state.sessions)]);
     } catch (cause) {
       await Deno.remove(place.path, { recursive: true });
@@ -91,7 +91,7 @@ class FolderStore implements Store {
   async hold(sessionId: string): Promise<SessionStore> {
     const place = this.#place(sessionId);
     try {
-      return await this.#resume(await this.#take(place));
+      return await this.#resume(this.#take(place));
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
       const unfinished = error.data.reason === "empty" && this.#list.known(sessionId) === undefined;
@@ -104,7 +104,7 @@ class FolderStore implements Store {
   async remove(sessionId: string): Promise<void> {
     const place = this.#place(sessionId);
     try {
-      const lock = await SessionLock.take(place, this.#options.program);
+      const lock = SessionLock.take(place, this.#options.program);
       try {
         await this.#bury(place, lock);
       } finally {
@@ -126,10 +126,10 @@ class FolderStore implements Store {
   }
 
   /** Takes hold of what is there, or makes a new Session in its empty folder. */
-  async #take(place: SessionPlace, info?: SessionInfo): Promise<FolderSession> {
+  #take(place: SessionPlace, info?: SessionInfo): FolderSession {
     const { sessionId } = place;
     const { failpoint } = this.#options;
-    const lock = await SessionLock.take(place, this.#options.program);
+    const lock = SessionLock.take(place, this.#options.program);
     try {
       this.#check();
       const db = new SessionDb(place, info);

@@ -56,7 +56,7 @@ export class IndexHealer {
     // Its maker may not have come to lock it yet.
     if (!abandoned && !await isFile(`${place.path}/session.db`)) return undefined;
     try {
-      const lock = await SessionLock.take(place, this.#program);
+      const lock = SessionLock.take(place, this.#program);
       try {
         return await this.#adopt(place, abandoned);
       } finally {

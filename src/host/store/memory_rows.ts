@@ -18,17 +18,15 @@ export class MemoryRows {
     return this.#all.at(-1) ?? 0;
   }
 
-  /** Heads in order, at most `limit`. */
-  heads(query: { turnId?: string; after: number; through?: number; limit: number }): readonly RowHead[] {
-    const order = query.turnId === undefined ? this.#all : this.#ofTurn.get(query.turnId) ?? [];
-    const through = query.through ?? Infinity;
-    const found: RowHead[] = [];
-    for (let at = above(order, query.after); at < order.length && found.length < query.limit; at++) {
+  /** Heads in order, as many as are asked for. */
+  *heads(range: { turnId?: string; after: number; through?: number }): Generator<RowHead> {
+    const order = range.turnId === undefined ? this.#all : this.#ofTurn.get(range.turnId) ?? [];
+    const through = range.through ?? Infinity;
+    for (let at = above(order, range.after); at < order.length; at++) {
       const entry = this.#entries.get(order[at] ?? 0);
-      if (entry === undefined || entry.head.seq > through) break;
-      found.push(entry.head);
+      if (entry === undefined || entry.head.seq > through) return;
+      yield entry.head;
     }
-    return found;
   }
 
   /** A row's whole body; empty for a row that is not there. */

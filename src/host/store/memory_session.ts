@@ -98,7 +98,7 @@ export class MemorySession implements SessionStore {
       engineState: record.engineState,
       watermark: record.watermark,
       last: Math.max(record.rows.last, record.watermark),
-      open: record.rows.heads({ after: record.watermark, limit: Infinity }),
+      open: [...record.rows.heads({ after: record.watermark })],
     };
   }
 
@@ -116,7 +116,7 @@ export class MemorySession implements SessionStore {
   async heads(
     query: { turnId?: string; after: number; through?: number; limit: number },
   ): Promise<readonly RowHead[]> {
-    return this.#open().rows.heads(query);
+    return [...this.#open().rows.heads(query).take(query.limit)];
   }
 
   // deno-lint-ignore require-await
@@ -138,7 +138,7 @@ export class MemorySession implements SessionStore {
     const { rows } = this.#open();
     const found: { head: RowHead; text: string }[] = [];
     let room = query.maxLength;
-    for (const head of rows.heads(query)) {
+    for (const head of rows.heads(query).take(query.limit)) {
       const text = rows.body(head.seq).slice(0, query.length);
       room -= text.length;
       if (room < 0 && found.length > 0) break;

@@ -3,10 +3,10 @@ import type { Grant } from "../../model/question.ts";
 import type { Json } from "../../model/json.ts";
 import type { SessionInfo } from "../contract.ts";
 import type { InteractionRecord, SessionState, TurnRecord, Write } from "./contract.ts";
-import { Database, type Value } from "./database.ts";
+import { Database } from "./database.ts";
 import { batchRefused } from "./failure.ts";
 import { Names } from "./names.ts";
-import { FACT, SESSION_SCHEMA } from "./session_schema.ts";
+import { FACT, RECORD, SESSION_SCHEMA } from "./session_schema.ts";
 import type { SessionPlace } from "./state_folder.ts";
 import { storageRefusal } from "./storage_failure.ts";
 import { toColumn } from "./text_column.ts";
@@ -48,8 +48,11 @@ export class SessionDb {
     const engineState = this.#fact(FACT.engineState);
     return {
       info: this.info(),
-      unended: this.#records<TurnRecord>("SELECT record FROM turns WHERE open = 1 ORDER BY key"),
-      grants: this.#records<Grant>("SELECT record FROM grants ORDER BY key"),
+      unended: this.#db.all(
+        "SELECT record FROM records WHERE kind = ? AND marked = 1 ORDER BY key",
+        RECORD.turn,
+      ).map(([record]) => this.#read<TurnRecord>(record)),
+      grants: this.#all<Grant>(RECORD.grant).map(({ record }) => record),
       engineState: engineState === undefined ? undefined : this.#read<Json>(engineState),
       watermark,
       last: Math.max(this.#last, watermark),
@@ -70,28 +73,25 @@ export class SessionDb {
 
   /** The record of a Turn. */
   turn(turnId: string): TurnRecord | undefined {
-    return this.#records<TurnRecord>("SELECT record FROM turns WHERE turn_id = ?", toColumn(turnId))[0];
+    return this.#find<TurnRecord>(RECORD.turn, turnId)?.record;
   }
 
   /** How an Interaction ended. */
   interaction(interactionId: string): InteractionRecord | undefined {
-    return this.#records<InteractionRecord>(
-      "SELECT record FROM interactions WHERE interaction_id = ?",
-      toColumn(interactionId),
-    )[0];
+    return this.#find<InteractionRecord>(RECORD.interaction, interactionId)?.record;
   }
 
   /** The revision that a change made. */
   change(changeId: string): number | undefined {
-    const found = this.#db.get("SELECT revision FROM changes WHERE change_id = ?", toColumn(changeId));
-    return found && Number(found[0]);
+    return this.#find<number>(RECORD.change, changeId)?.record;
   }
 
   /** Artifacts in the order in which they came. */
   artifacts(): readonly { readonly artifact: ArtifactReference; readonly pinned: boolean }[] {
-    return this.#db.all(
-      `SELECT record, EXISTS (SELECT 1 FROM pins WHERE artifact = artifacts.key) FROM artifacts ORDER BY key`,
-    ).map(([record, pinned]) => ({ artifact: this.#read<ArtifactReference>(record), pinned: pinned === 1 }));
+    return this.#all<ArtifactReference>(RECORD.artifact).map(({ record, marked }) => ({
+      artifact: record,
+      pinned: marked,
+    }));
   }
 
   /** Closes the file. */
@@ -152,74 +152,69 @@ export class SessionDb {
         return putFact(this.#db, FACT.mcp, write.digest);
       case "turn": {
         const { turn } = write;
-        return this.#db.run(
-          `INSERT INTO turns (turn_id, open, record) VALUES (?, ?, ?)
-           ON CONFLICT (turn_id) DO UPDATE SET open = excluded.open, record = excluded.record`,
-          toColumn(turn.state === "tombstone" ? turn.turnId : turn.run.turnId),
-          turn.state === "admitted" ? 1 : 0,
-          JSON.stringify(turn),
-        );
+        const turnId = turn.state === "tombstone" ? turn.turnId : turn.run.turnId;
+        return this.#keep(RECORD.turn, turnId, turn, turn.state === "admitted");
       }
       case "interaction": {
         const { op: _, interactionId, ...record } = write;
-        return this.#db.run(
-          `INSERT INTO interactions (interaction_id, record) VALUES (?, ?)
-           ON CONFLICT (interaction_id) DO UPDATE SET record = excluded.record`,
-          toColumn(interactionId),
-          JSON.stringify(record),
-        );
+        return this.#keep(RECORD.interaction, interactionId, record);
       }
       case "grant":
-        return this.#db.run(
-          `INSERT INTO grants (grant_id, record) VALUES (?, ?)
-           ON CONFLICT (grant_id) DO UPDATE SET record = excluded.record`,
-          toColumn(write.grant.grantId),
-          JSON.stringify(write.grant),
-        );
+        return this.#keep(RECORD.grant, write.grant.grantId, write.grant);
       case "revoke":
-        return this.#db.run("DELETE FROM grants WHERE grant_id = ?", toColumn(write.grantId));
+        return this.#drop(RECORD.grant, write.grantId);
       case "change":
-        return this.#db.run(
-          `INSERT INTO changes (change_id, revision) VALUES (?, ?)
-           ON CONFLICT (change_id) DO UPDATE SET revision = excluded.revision`,
-          toColumn(write.changeId),
-          write.revision,
-        );
+        return this.#keep(RECORD.change, write.changeId, write.revision);
     }
   }
 
   /** Returns why the write does not fit what is there. */
   #putArtifact(write: Extract<Write, { op: "artifact" | "pin" | "artifact_removed" }>): string | undefined {
+    const id = write.op === "artifact" ? write.artifact.artifactId : write.artifactId;
+    const present = this.#find<ArtifactReference>(RECORD.artifact, id);
     if (write.op === "artifact") {
-      this.#db.run(
-        `INSERT INTO artifacts (artifact_id, record) VALUES (?, ?)
-         ON CONFLICT (artifact_id) DO UPDATE SET record = excluded.record`,
-        write.artifact.artifactId,
-        JSON.stringify(write.artifact),
-      );
-      return undefined;
-    }
-    const found = this.#db.get(
-      `SELECT key, EXISTS (SELECT 1 FROM pins WHERE artifact = artifacts.key) FROM artifacts WHERE artifact_id = ?`,
-      write.artifactId,
-    );
-    if (write.op === "pin") {
-      if (found === undefined) return `there is no Artifact "${write.artifactId}" to pin`;
-      const values: Value[] = [Number(found[0]), toColumn(write.turnId)];
-      this.#db.run("INSERT INTO pins (artifact, turn_id) VALUES (?, ?) ON CONFLICT DO NOTHING", ...values);
-    } else if (found !== undefined) {
-      if (found[1] === 1) return `a Turn uses the Artifact "${write.artifactId}"`;
-      this.#db.run("DELETE FROM artifacts WHERE key = ?", Number(found[0]));
+      this.#keep(RECORD.artifact, id, write.artifact, present?.marked);
+    } else if (write.op === "pin") {
+      if (present === undefined) return `there is no Artifact "${id}" to pin`;
+      this.#keep(RECORD.artifact, id, present.record, true);
+    } else {
+      if (present?.marked) return `a Turn uses the Artifact "${id}"`;
+      this.#drop(RECORD.artifact, id);
     }
     return undefined;
   }
 
-  #fact(key: number): unknown {
-    return this.#db.get("SELECT value FROM facts WHERE key = ?", key)?.[0];
+  #keep(kind: number, id: string, record: unknown, marked = false): void {
+    this.#db.run(
+      `INSERT INTO records (kind, id, marked, record) VALUES (?, ?, ?, ?)
+       ON CONFLICT (kind, id) DO UPDATE SET marked = excluded.marked, record = excluded.record`,
+      kind,
+      toColumn(id),
+      marked ? 1 : 0,
+      JSON.stringify(record),
+    );
   }
 
-  #records<T>(sql: string, ...values: Value[]): readonly T[] {
-    return this.#db.all(sql, ...values).map(([record]) => this.#read<T>(record));
+  #drop(kind: number, id: string): void {
+    this.#db.run("DELETE FROM records WHERE kind = ? AND id = ?", kind, toColumn(id));
+  }
+
+  #find<T>(kind: number, id: string): { readonly record: T; readonly marked: boolean } | undefined {
+    const found = this.#db.get(
+      "SELECT record, marked FROM records WHERE kind = ? AND id = ?",
+      kind,
+      toColumn(id),
+    );
+    return found && { record: this.#read<T>(found[0]), marked: found[1] === 1 };
+  }
+
+  #all<T>(kind: number): readonly { readonly record: T; readonly marked: boolean }[] {
+    return this.#db.all("SELECT record, marked FROM records WHERE kind = ? ORDER BY key", kind)
+      .map(([record, marked]) => ({ record: this.#read<T>(record), marked: marked === 1 }));
+  }
+
+  #fact(key: number): unknown {
+    return this.#db.get("SELECT value FROM facts WHERE key = ?", key)?.[0];
   }
 
   /** A record that cannot be read means that the file was damaged: nothing else writes there. */

@@ -15,23 +15,26 @@ export class SessionLock {
     this.#file = file;
   }
 
-  /** Takes it for `program`. Throws `busy`, naming the holder where the file can be read, or `not_found`. */
-  static async take(place: SessionPlace, program = "gangway"): Promise<SessionLock> {
+  /**
+   * Takes it for `program`. Throws `busy`, naming the holder where the file can be read, or `not_found`. Synchronous: some
+   * quick calls to the system cost less than one turn through the thread pool.
+   */
+  static take(place: SessionPlace, program = "gangway"): SessionLock {
     const path = `${place.path}/lock`;
     for (;;) {
-      const file = await openLock(place, path);
+      const file = openLock(place, path);
       try {
-        if (!await file.tryLock(true)) throw sessionBusy(place.sessionId, await readHolder(path));
+        if (!file.tryLockSync(true)) throw sessionBusy(place.sessionId, readHolder(path));
         // The Session may have been removed, and made anew, between opening and locking.
-        if (await isAt(file, path)) {
-          await sign(file, program);
+        if (isAt(file, path)) {
+          sign(file, program);
           return new SessionLock(file);
         }
-        file.close();
       } catch (cause) {
         file.close();
         throw storageFailure(cause, place);
       }
+      file.close();
     }
   }
 
@@ -43,18 +46,19 @@ export class SessionLock {
   }
 }
 
-async function openLock(place: SessionPlace, path: string): Promise<Deno.FsFile> {
+function openLock(place: SessionPlace, path: string): Deno.FsFile {
   try {
-    return await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
+    return Deno.openSync(path, { read: true, write: true, create: true, mode: 0o600 });
   } catch (cause) {
     if (cause instanceof Deno.errors.NotFound) throw sessionMissing(place.sessionId);
     throw storageFailure(cause, place);
   }
 }
 
-async function isAt(file: Deno.FsFile, path: string): Promise<boolean> {
+function isAt(file: Deno.FsFile, path: string): boolean {
   try {
-    const [mine, there] = await Promise.all([file.stat(), Deno.stat(path)]);
+    const mine = file.statSync();
+    const there = Deno.statSync(path);
     return mine.ino === there.ino && mine.dev === there.dev;
   } catch (cause) {
     if (cause instanceof Deno.errors.NotFound) return false;
@@ -62,19 +66,19 @@ async function isAt(file: Deno.FsFile, path: string): Promise<boolean> {
   }
 }
 
-async function sign(file: Deno.FsFile, program: string): Promise<void> {
+function sign(file: Deno.FsFile, program: string): void {
   const holder: Holder = { pid: Deno.pid, program };
   try {
-    await file.truncate();
-    await file.write(new TextEncoder().encode(JSON.stringify(holder)));
+    file.truncateSync();
+    file.writeSync(new TextEncoder().encode(JSON.stringify(holder)));
   } catch {
     // A full disk must keep nobody from reading or deleting: then the holder has no name.
   }
 }
 
-async function readHolder(path: string): Promise<Holder> {
+function readHolder(path: string): Holder {
   try {
-    const found: unknown = JSON.parse(await Deno.readTextFile(path));
+    const found: unknown = JSON.parse(Deno.readTextFileSync(path));
     if (typeof found !== "object" || found === null) return {};
     return {
       ...("pid" in found && typeof found.pid === "number" ? { pid: found.pid } : {}),

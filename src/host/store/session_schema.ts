@@ -8,12 +8,24 @@ export const FACT: { readonly info: 1; readonly watermark: 2; readonly engineSta
   mcp: 4,
 };
 
+/** Kinds of the table `records`. */
+export const RECORD: {
+  /** Marked while it has no end. */
+  readonly turn: 1;
+  readonly interaction: 2;
+  readonly grant: 3;
+  readonly change: 4;
+  /** Marked once a Turn used it. */
+  readonly artifact: 5;
+} = { turn: 1, interaction: 2, grant: 3, change: 4, artifact: 5 };
+
 /**
  * One Session's database. Every table has an integer key, so that a large value lies beside its page tree and not in it. Text
  * columns that hold an Engine's or a Client's own text have no type: see `text_column.ts`.
  *
  * A row's body is `stored` units long: whole parts of {@linkcode PART_LENGTH} units in `parts`, the rest in `tail`. So an
- * append touches the row and nothing else, and a short body comes with its head.
+ * append touches the row and nothing else, and a short body comes with its head. Few tables make a small file: each
+ * takes a page or more even when it is empty.
  */
 export const SESSION_SCHEMA: Schema = {
   applicationId: 0x67776179,
@@ -29,15 +41,11 @@ export const SESSION_SCHEMA: Schema = {
     );
     CREATE INDEX transcript_turn ON transcript (turn);
     CREATE TABLE parts (key INTEGER PRIMARY KEY, text NOT NULL);
-    CREATE TABLE turns (key INTEGER PRIMARY KEY, turn_id NOT NULL UNIQUE, open INTEGER NOT NULL, record TEXT NOT NULL);
-    CREATE INDEX turns_open ON turns (key) WHERE open = 1;
-    CREATE TABLE interactions (key INTEGER PRIMARY KEY, interaction_id NOT NULL UNIQUE, record TEXT NOT NULL);
-    CREATE TABLE grants (key INTEGER PRIMARY KEY, grant_id NOT NULL UNIQUE, record TEXT NOT NULL);
-    CREATE TABLE changes (key INTEGER PRIMARY KEY, change_id NOT NULL UNIQUE, revision INTEGER NOT NULL);
-    CREATE TABLE artifacts (key INTEGER PRIMARY KEY, artifact_id TEXT NOT NULL UNIQUE, record TEXT NOT NULL);
-    CREATE TABLE pins (
-      key INTEGER PRIMARY KEY, artifact INTEGER NOT NULL REFERENCES artifacts, turn_id NOT NULL, UNIQUE (artifact, turn_id)
-    )`,
+    CREATE TABLE records (
+      key INTEGER PRIMARY KEY, kind INTEGER NOT NULL, id NOT NULL, marked INTEGER NOT NULL, record TEXT NOT NULL,
+      UNIQUE (kind, id)
+    );
+    CREATE INDEX records_marked ON records (kind) WHERE marked = 1`,
 };
 
 /** UTF-16 units of one part of a body. Part `n` of row `seq` has the key `seq * PARTS + n`. */

@@ -32,48 +32,46 @@ export class StateFolder {
   }
 
   /** Makes the folder where it is missing, and refuses one that others own or can look into, or that cannot be written. */
-  async prepare(): Promise<void> {
+  prepare(): void {
     try {
-      await Deno.mkdir(this.path, { recursive: true, mode: 0o700 });
-      const info = await Deno.stat(this.path);
-      if (info.uid !== await this.#owner()) {
-        throw new HostError(
-          "persistence_failed",
-          `The state folder "${this.path}" belongs to another user: choose another with --state, or keep Sessions in memory with --memory`,
-          { data: { reason: "owner", folder: this.path } },
-        );
+      Deno.mkdirSync(this.path, { recursive: true, mode: 0o700 });
+      const info = Deno.statSync(this.path);
+      if (info.uid !== this.#owner()) {
+        throw this.#refusal("owner", "belongs to another user");
       }
-      if (info.mode !== null && (info.mode & 0o077) !== 0) await this.#tighten();
-      await Deno.mkdir(this.sessions, { recursive: true, mode: 0o700 });
+      if (info.mode !== null && (info.mode & 0o077) !== 0) this.#tighten();
+      Deno.mkdirSync(this.sessions, { recursive: true, mode: 0o700 });
     } catch (cause) {
       throw storageFailure(cause, { folder: this.path });
     }
   }
 
   /** Who we are to this file system, without asking for the permission to know; it also shows that we can write. */
-  async #owner(): Promise<number | null> {
+  #owner(): number | null {
     const probe = `${this.path}/.probe-${crypto.randomUUID()}`;
-    const file = await Deno.open(probe, { write: true, createNew: true, mode: 0o600 });
+    const file = Deno.openSync(probe, { write: true, createNew: true, mode: 0o600 });
     try {
-      return (await file.stat()).uid;
+      return file.statSync().uid;
     } finally {
       file.close();
-      await Deno.remove(probe);
+      Deno.removeSync(probe);
     }
   }
 
   /** A folder that is all ours is closed to others; one that holds more may be meant for more. */
-  async #tighten(): Promise<void> {
-    for await (const entry of Deno.readDir(this.path)) {
-      if (!entry.name.startsWith("index.db") && entry.name !== "sessions") {
-        throw new HostError(
-          "persistence_failed",
-          `The state folder "${this.path}" is open to other users and holds other files: choose an empty one with --state, or take the others' rights away`,
-          { data: { reason: "foreign", folder: this.path } },
-        );
+  #tighten(): void {
+    for (const { name } of Deno.readDirSync(this.path)) {
+      if (!name.startsWith("index.db") && name !== "sessions") {
+        throw this.#refusal("foreign", "is open to other users and holds other files");
       }
     }
-    await Deno.chmod(this.path, 0o700);
+    Deno.chmodSync(this.path, 0o700);
+  }
+
+  #refusal(reason: string, fact: string): HostError {
+    const message = `The state folder "${this.path}" ${fact}: ` +
+      "choose another with --state, or keep Sessions in memory with --memory";
+    return new HostError("persistence_failed", message, { data: { reason, folder: this.path } });
   }
 }
 
