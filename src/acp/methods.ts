@@ -6,13 +6,13 @@ import type { Clock } from "../model/clock.ts";
 import type { Config } from "../model/config.ts";
 import type { ConnectionSessions, Workplace } from "./sessions.ts";
 import { boundedMeta, draftOf } from "./content.ts";
-import { created, listed } from "./responses.ts";
+import { created, listed, optionsOf, settingsOf } from "./responses.ts";
 import type { EngineProfile, SessionInfo } from "../host/contract.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../model/log.ts";
 import { OFFERED } from "./negotiation.ts";
 import * as params from "./params.ts";
-import { wireError } from "./errors.ts";
+import { invalidParams, wireError } from "./errors.ts";
 
 /** What the methods work with. */
 export interface MethodParts {
@@ -58,25 +58,34 @@ export class Methods {
         "session/new",
         method(params.newSession, async (place) => {
           const info = await sessions.create({ ...workplace(place), meta: boundedMeta(place._meta) });
-          return this.#opened(info, created(info));
+          return this.#opened(info, created(info, parts.client.abilities));
         }),
       ],
       [
         "session/load",
         method(params.openSession, async (place) => {
           const info = await sessions.load(place.sessionId, workplace(place));
-          return this.#opened(info, {});
+          return this.#opened(info, settingsOf(info.config, parts.client.abilities));
         }, OFFERED.load),
       ],
       [
         "session/resume",
         method(params.openSession, async (place) => {
           const info = await sessions.resume(place.sessionId, workplace(place));
-          return this.#opened(info, {});
+          return this.#opened(info, settingsOf(info.config, parts.client.abilities));
         }, OFFERED.resume),
       ],
       ["session/list", method(params.listSessions, (wanted) => this.#list(wanted), OFFERED.list)],
       ["session/prompt", method(params.prompt, (asked, signal) => this.#prompt(asked, signal))],
+      [
+        "session/set_mode",
+        method(params.setMode, async ({ sessionId, modeId }) => {
+          const id = this.#modeOptions.get(sessionId) ?? "mode";
+          this.#noteModes(sessionId, await sessions.configure(sessionId, { id, value: modeId }));
+          return {};
+        }),
+      ],
+      ["session/set_config_option", method(params.setConfigOption, (change) => this.#configure(change))],
       [
         "session/close",
         method(params.oneSession, async ({ sessionId }) => {
@@ -132,6 +141,17 @@ export class Methods {
       const page = listed(await this.#parts.sessions.list({ ...wanted, limit }));
       if (page.sessions.length <= 1 || limit <= 1 || bytesOf(page) <= LIST_BYTES) return page;
     }
+  }
+
+  async #configure(change: params.ConfigParams): Promise<{ configOptions: object[] }> {
+    const { client, sessions } = this.#parts;
+    const { sessionId, configId: id, value } = change;
+    if (typeof value === "boolean" && !client.abilities.booleanOptions) {
+      throw invalidParams("value", 'a string: the editor did not offer "session.configOptions.boolean"');
+    }
+    const config = await sessions.configure(sessionId, { id, value });
+    this.#noteModes(sessionId, config);
+    return { configOptions: optionsOf(config, client.abilities) };
   }
 
   /** The Session's first updates follow the answer that names it, in a turn of their own. */

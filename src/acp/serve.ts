@@ -18,7 +18,7 @@ export interface ServeOptions {
   readonly input: ReadableStream<Uint8Array>;
   /** Bytes to the Client; closed at the end. */
   readonly output: WritableStream<Uint8Array>;
-  /** This connection's view of a Host. The caller closes it when `serve` has resolved. */
+  /** This connection's view of a Host. It is closed at the end of the connection, as far as that works in time. */
   readonly host: RuntimeHost;
   readonly files: Files;
   readonly clock: Clock;
@@ -28,8 +28,8 @@ export interface ServeOptions {
   readonly signal?: AbortSignal;
   /** How the agent names itself in the handshake; Gangway unless said otherwise. */
   readonly info?: Implementation;
-  /** Makes the connection's Sessions, after the handshake. */
-  readonly sessions: (parts: SessionParts) => ConnectionSessions;
+  /** Makes the connection's Sessions, after the handshake; those of `session/` unless said otherwise. */
+  readonly sessions?: (parts: SessionParts) => ConnectionSessions;
 }
 
 /** Bytes of unread answers, in high waters, above which no further input is read. */
@@ -55,8 +55,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     settle: (id, outcome) => client.settle(id, outcome),
     // What the handshake does without is loaded behind it, so that a Client sees its answer sooner.
     ready: async () => {
-      const loaded = await import("./methods.ts");
-      sessions = options.sessions({ host, client, files, clock, ids, log });
+      const [loaded, make] = await Promise.all([import("./methods.ts"), options.sessions ?? ownSessions()]);
+      sessions = make({ host, client, files, clock, ids, log });
       methods = new loaded.Methods({
         sessions,
         client,
@@ -94,6 +94,11 @@ export async function serve(options: ServeOptions): Promise<void> {
     mailbox.close();
     await connection.closed;
   }
+}
+
+async function ownSessions(): Promise<(parts: SessionParts) => ConnectionSessions> {
+  const { Sessions } = await import("../session/mod.ts");
+  return (parts) => new Sessions(parts);
 }
 
 /** Reads lines into the mailbox until the input, the signal or the Client ends it. */

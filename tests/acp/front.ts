@@ -6,6 +6,7 @@ import { Wire } from "../support/wire.ts";
 
 /** A message of the wire, read far enough for assertions. */
 export interface Seen {
+  readonly jsonrpc?: "2.0";
   readonly id?: string | number | null;
   readonly method?: string;
   readonly params?: Record<string, unknown>;
@@ -82,11 +83,13 @@ export class Front {
 
   /** Writes messages, all in one go. */
   async send(...messages: object[]): Promise<void> {
-    const lines = messages.map((message) => JSON.stringify(message));
-    for (const line of lines) {
-      this.wire.record("client", line, encoder.encode(line).length, this.#options.judged ?? true);
-    }
-    await this.bytes(lines.join("\n") + "\n");
+    await this.bytes(this.#encode(messages));
+  }
+
+  /** Writes messages in pieces of so many bytes. */
+  async sendInPieces(size: number, messages: object[]): Promise<void> {
+    const bytes = this.#encode(messages);
+    for (let at = 0; at < bytes.length; at += size) await this.bytes(bytes.slice(at, at + size));
   }
 
   /** A request with the next id. */
@@ -142,6 +145,14 @@ export class Front {
     await this.#read;
     if (this.#options.judged ?? true) assertEquals(this.wire.faults, [], this.wire.dump());
     return this.lines.splice(0);
+  }
+
+  #encode(messages: object[]): Uint8Array {
+    const lines = messages.map((message) => JSON.stringify(message));
+    for (const line of lines) {
+      this.wire.record("client", line, encoder.encode(line).length, this.#options.judged ?? true);
+    }
+    return encoder.encode(lines.join("\n") + "\n");
   }
 
   async #collect(readable: ReadableStream<Uint8Array>): Promise<void> {
