@@ -208,8 +208,9 @@ export class Feed {
     this.#bell.ring();
     let expected = 1;
     for (;;) {
-      const { first, frames } = await unlessAborted(subscription.next(), this.#over.signal);
-      if (frames.length === 0) return "ended";
+      // Closing the Subscription ends a waiting `next`: no signal is needed on the hot path.
+      const { first, frames } = await subscription.next();
+      if (frames.length === 0 || this.#over.signal.aborted) return "ended";
       if (first !== expected) return "gap";
       expected = first + frames.length;
       for (const frame of frames) {
