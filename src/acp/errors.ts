@@ -61,11 +61,15 @@ export function wireError(
 
 /** The error for one field: `must` completes the sentence `"field" must be …`. */
 export function invalidParams(field: string, must: string, missing: boolean = false): RequestError {
-  const subject = field === "" ? "The parameters" : `"${field}"`;
+  const [subject, is, they] = field === "" ? ["The parameters", "are", "they"] : [`"${field}"`, "is", "it"];
   const sentence = missing
-    ? `${subject} ${field === "" ? "are" : "is"} missing: it must be ${must}`
+    ? `${subject} ${is} missing: ${they} must be ${must}`
     : `${subject} must be ${must}`;
-  return new RequestError(-32602, `Invalid params: ${sentence}`, field === "" ? undefined : { field });
+  return new RequestError(
+    INVALID_PARAMS,
+    `Invalid params: ${sentence}`,
+    field === "" ? undefined : { field },
+  );
 }
 
 function sessionError(

@@ -57,21 +57,24 @@ export class Methods {
       [
         "session/new",
         method(params.newSession, async (place) => {
-          const info = await sessions.create({ ...workplace(place), meta: boundedMeta(place._meta) });
+          const info = await sessions.create({
+            ...workplace(place, parts.profile),
+            meta: boundedMeta(place._meta),
+          });
           return this.#opened(info, created(info, parts.client.abilities));
         }),
       ],
       [
         "session/load",
         method(params.openSession, async (place) => {
-          const info = await sessions.load(place.sessionId, workplace(place));
+          const info = await sessions.load(place.sessionId, workplace(place, parts.profile));
           return this.#opened(info, settingsOf(info.config, parts.client.abilities));
         }, OFFERED.load),
       ],
       [
         "session/resume",
         method(params.openSession, async (place) => {
-          const info = await sessions.resume(place.sessionId, workplace(place));
+          const info = await sessions.resume(place.sessionId, workplace(place, parts.profile));
           return this.#opened(info, settingsOf(info.config, parts.client.abilities));
         }, OFFERED.resume),
       ],
@@ -181,7 +184,18 @@ function bytesOf(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
-function workplace({ cwd, additionalDirectories, mcpServers }: params.PlaceParams): Workplace {
+/** Throws -32602 for an MCP server of a kind that was not advertised. */
+function workplace(
+  { cwd, additionalDirectories, mcpServers }: params.PlaceParams,
+  profile: EngineProfile,
+): Workplace {
+  mcpServers.forEach(({ type }, index) => {
+    if ((type !== "http" && type !== "sse") || profile.mcp[type]) return;
+    throw invalidParams(
+      `mcpServers[${index}].type`,
+      `something else: this agent takes no MCP servers over ${type}, as its capabilities say`,
+    );
+  });
   return { cwd, roots: additionalDirectories, mcpServers };
 }
 

@@ -133,10 +133,22 @@ export const setMode: z.ZodType<Pick<SetSessionModeRequest, "sessionId" | "modeI
   wanted,
 );
 /** `session/set_config_option`: a boolean says so by its type. */
-export const setConfigOption: z.ZodType<ConfigParams> = z.union([
-  z.object({ sessionId: text, configId: text, type: z.literal("boolean"), value: z.boolean() }),
-  z.object({ sessionId: text, configId: text, value: text }),
-]);
+export const setConfigOption: z.ZodType<ConfigParams> = z.object({
+  sessionId: text,
+  configId: text,
+  type: z.unknown().optional(),
+  value: z.unknown().optional(),
+}, wanted).transform(({ sessionId, configId, type, value }, context): ConfigParams => {
+  if (type === "boolean" && typeof value === "boolean") return { sessionId, configId, type, value };
+  if (type !== "boolean" && typeof value === "string") return { sessionId, configId, value };
+  context.addIssue({
+    code: "custom",
+    path: ["value"],
+    message: 'a string, or true or false with "type": "boolean"',
+  });
+  return z.NEVER;
+});
+
 /** Reads parameters. Throws -32602 with a sentence that names the field and what is wanted there. */
 export function readParams<T>(schema: z.ZodType<T>, params: unknown): T {
   const read = schema.safeParse(params);
