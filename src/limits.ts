@@ -12,6 +12,10 @@ export interface Limits {
   readonly cardLength: number;
   /** Pieces of output that a card keeps. */
   readonly cardChunks: number;
+  /** Encoded bytes of a tool's raw input, and of its raw output, on its card. A larger one is left out. */
+  readonly rawBytes: number;
+  /** How many times the bytes that a tool produced its card's snapshots may cost. Past it snapshots wait or show less. */
+  readonly cardWireRatio: number;
   /** Card snapshots a second after the first; the last one always goes out. */
   readonly cardSnapshotsPerSecond: number;
   /** UTF-16 units of tool presentation a prompt. Past it the prompt fails with `tool_presentation_capacity`. */
@@ -86,6 +90,8 @@ export const LIMITS: Limits = {
   cardBytes: 40 * 1024,
   cardLength: 64 * 1024,
   cardChunks: 512,
+  rawBytes: 8 * 1024,
+  cardWireRatio: 3,
   cardSnapshotsPerSecond: 5,
   promptToolLength: 1024 * 1024,
   promptTools: 4096,

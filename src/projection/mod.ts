@@ -3,4 +3,19 @@
  *
  * @module
  */
-export {};
+export { configOptionsOf, modesOf } from "./config.ts";
+export { bytesOf, UPDATE_BYTES } from "./encode.ts";
+export type { Redact } from "./redact.ts";
+export { redactJson, redactObject, redactSecrets } from "./redact.ts";
+export { Replay } from "./replay.ts";
+export type { ReplayOptions } from "./replay.ts";
+export {
+  commandsUpdate,
+  configUpdates,
+  sessionUpdates,
+  titleUpdate,
+  usageUpdate,
+} from "./session_updates.ts";
+export type { EncodedUpdate, Fault, FaultCode, Shows, Step } from "./step.ts";
+export { TurnProjection } from "./turn.ts";
+export type { ProjectionOptions } from "./turn.ts";

@@ -1,0 +1,236 @@
+import type { Diff, ToolContent, ToolInput, ToolResult } from "../model/tool.ts";
+import { bytesOf, fits, jsonText, metaMember, oneLine } from "./encode.ts";
+import type { CardStatus, ToolCard } from "./card.ts";
+import { fenced } from "./output.ts";
+import { hunksOf } from "./diff.ts";
+import type { Json, JsonObject } from "../model/json.ts";
+import { keepEnds, keepTail } from "./cut.ts";
+import { LIMITS } from "../limits.ts";
+import { type Redact, redactJson, redactObject } from "./redact.ts";
+
+/** How cards are shown to one Client. */
+export interface CardStyle {
+  readonly redact: Redact;
+  readonly terminal: boolean;
+}
+
+/** The members of an encoded card but its content, in order: name and JSON. */
+export type Members = (readonly [name: string, json: string])[];
+
+/** Locations of one card, and bytes that they may take. */
+const LOCATIONS = 64;
+const LOCATION_BYTES = 8 * 1024;
+/** Bytes of a card that its content can count on, whatever raw input and `_meta` would take. */
+const CONTENT_BYTES = 16 * 1024;
+/** Items of a result that are shown, and the bytes that each of them can count on. */
+const ITEMS = 64;
+const ITEM_BYTES = 256;
+/** UTF-16 units of both sides of a change above which its lines are not compared. */
+const DIFF_LENGTH = 8 * 1024 * 1024;
+
+/** Everything about a card but its content. `first`: the card was not shown yet. */
+export function headOf(card: ToolCard, status: CardStatus, style: CardStyle, first: boolean): Members {
+  const { input, result } = card;
+  // Without an input only a card's first showing needs a title; later it would overwrite the real one.
+  const members: Members = input !== undefined || first
+    ? [["title", jsonText(titleOf(input, style.redact))]]
+    : [];
+  if (input?.name !== undefined) members.push(["name", jsonText(oneLine(input.name, LIMITS.titleLength))]);
+  if (input !== undefined) members.push(["kind", `"${input.kind}"`]);
+  members.push(["status", `"${status}"`]);
+  let left = LIMITS.cardBytes - CONTENT_BYTES -
+    members.reduce((sum, [name, json]) => sum + name.length + bytesOf(json) + 4, 0);
+  const add = (name: string, json: string | undefined): void => {
+    if (json === undefined || !fits(json, left)) return;
+    left -= bytesOf(json) + name.length + 4;
+    members.push([name, json]);
+  };
+  if (input !== undefined && input.locations.length > 0) add("locations", locationsOf(input));
+  const open = input !== undefined && input.complete && !input.sensitive;
+  if (open && input.raw !== undefined) add("rawInput", rawObject(input.raw, style.redact));
+  if (open && result?.raw !== undefined) add("rawOutput", rawValue(result.raw, style.redact));
+  const meta = card.parent === undefined ? card.meta : { ...card.meta, gangway: { parent: card.parent } };
+  add("_meta", metaMember(meta).slice(`,"_meta":`.length) || undefined);
+  return members;
+}
+
+/** A preview says that it is one: its words are still being written. */
+function titleOf(input: ToolInput | undefined, redact: Redact): string {
+  const title = input === undefined ? "" : oneLine(redact(input.title), LIMITS.titleLength);
+  const words = title === "" ? oneLine(input?.name ?? "Tool", LIMITS.titleLength) : title;
+  return input?.complete === false ? `${words} (preview)` : words;
+}
+
+/** Only absolute paths: a relative one would mean another file to each reader. */
+function locationsOf(input: ToolInput): string | undefined {
+  const shown: string[] = [];
+  let left = LOCATION_BYTES;
+  for (const { path, line } of input.locations.slice(0, LOCATIONS)) {
+    if (!isAbsolute(path)) continue;
+    const at = line !== undefined && Number.isSafeInteger(line) && line >= 1 ? `,"line":${line}` : "";
+    const json = `{"path":${jsonText(path)}${at}}`;
+    left -= bytesOf(json) + 1;
+    if (left < 0) break;
+    shown.push(json);
+  }
+  return shown.length === 0 ? undefined : `[${shown.join(",")}]`;
+}
+
+function rawObject(raw: JsonObject, redact: Redact): string | undefined {
+  // Measured before it is walked: a large value is left out without a second copy of it.
+  return JSON.stringify(raw).length > LIMITS.rawBytes ? undefined : withinRaw(redactObject(raw, redact));
+}
+
+function rawValue(raw: Json, redact: Redact): string | undefined {
+  return JSON.stringify(raw).length > LIMITS.rawBytes ? undefined : withinRaw(redactJson(raw, redact));
+}
+
+function withinRaw(value: Json): string | undefined {
+  const json = JSON.stringify(value);
+  return fits(json, LIMITS.rawBytes) ? json : undefined;
+}
+
+/** Whether a path means the same file to everyone; Windows drives and shares too. */
+export function isAbsolute(path: string): boolean {
+  return /^(?:\/|[A-Za-z]:[\\/]|\\\\)/.test(path);
+}
+
+/**
+ * A card's content as a JSON array within `bytes`: the result where it has something to show, else what the tool wrote, then what has
+ * to be said about its end. Images are the exception: they go whole up to {@linkcode LIMITS.imageBytes} a card.
+ */
+export function contentOf(
+  card: ToolCard,
+  style: CardStyle,
+  bytes: number,
+  images: number = LIMITS.imageBytes,
+): string {
+  const notes = notesOf(card, style.redact).map(textBlock);
+  const room = bytes - 2 - notes.reduce((sum, note) => sum + bytesOf(note) + 1, 0);
+  const shown = card.result === undefined ? [] : resultBlocks(card.result, style, room, images);
+  if (shown.length === 0 && card.output !== undefined) {
+    const output = outputBlock(style.redact(card.output.text()), card.output.dropped, room);
+    if (output !== undefined) shown.push(output);
+  }
+  return `[${[...shown, ...notes].join(",")}]`;
+}
+
+/** What is said below the content: progress while it works, then how it ended. */
+function notesOf(card: ToolCard, redact: Redact): string[] {
+  const notes: string[] = [];
+  if (card.end === undefined) {
+    if (card.progress !== undefined) notes.push(oneLine(redact(card.progress), LIMITS.commandLength));
+  } else {
+    if (card.result?.exitCode !== undefined) notes.push(`Exit code ${card.result.exitCode}`);
+    if (card.end.note !== undefined) notes.push(card.end.note);
+  }
+  return notes.filter((note) => note !== "");
+}
+
+function resultBlocks(result: ToolResult, style: CardStyle, bytes: number, images: number): string[] {
+  const items: (Diff | ToolContent)[] = [
+    ...result.diffs,
+    ...result.content.filter((part) => part.kind !== "terminal" || style.terminal),
+  ];
+  const blocks: string[] = [];
+  let left = bytes;
+  let pictures = images;
+  for (const [at, item] of items.entries()) {
+    const rest = items.length - at - 1;
+    const room = left - Math.min(rest, ITEMS - at) * ITEM_BYTES;
+    if (at === ITEMS || room < ITEM_BYTES) {
+      const more = textBlock(`[${rest + 1} more items not shown]`);
+      if (left > bytesOf(more)) blocks.push(more);
+      break;
+    }
+    if ("kind" in item && item.kind === "image" && bytesOfImage(item.data) <= pictures) {
+      pictures -= bytesOfImage(item.data);
+      blocks.push(imageBlock(item));
+      continue;
+    }
+    const block = "kind" in item ? partBlock(item, style.redact, room) : diffBlock(item, style.redact, room);
+    if (block === undefined) continue;
+    left -= bytesOf(block) + 1;
+    blocks.push(block);
+  }
+  return blocks;
+}
+
+function partBlock(part: ToolContent, redact: Redact, room: number): string | undefined {
+  switch (part.kind) {
+    case "text":
+      return part.text === "" ? undefined : textBlock(keepEnds(part.text, room - TEXT_FRAME, redact));
+    case "terminal":
+      return `{"type":"terminal","terminalId":${jsonText(part.terminalId)}}`;
+    case "link":
+      return linkBlock(part.uri, part.name, part.mimeType, room);
+    case "image": {
+      const size = `${Math.ceil(bytesOfImage(part.data) / 1024)} KiB`;
+      return part.uri === undefined
+        ? textBlock(`[image not shown: ${oneLine(part.mimeType, 64)}, ${size}]`)
+        : linkBlock(part.uri, `Image, ${size}`, part.mimeType, room);
+    }
+  }
+}
+
+const TEXT_FRAME = textBlock("").length;
+
+function textBlock(text: string): string {
+  return `{"type":"content","content":{"type":"text","text":${jsonText(text)}}}`;
+}
+
+function imageBlock(image: Extract<ToolContent, { kind: "image" }>): string {
+  const uri = image.uri === undefined || image.uri.length > LIMITS.uriBytes
+    ? ""
+    : `,"uri":${jsonText(image.uri)}`;
+  return `{"type":"content","content":{"type":"image","mimeType":${jsonText(image.mimeType)}${uri},"data":${
+    jsonText(image.data)
+  }}}`;
+}
+
+/** Bytes behind base64. */
+function bytesOfImage(data: string): number {
+  return Math.floor(data.length * 3 / 4);
+}
+
+function linkBlock(uri: string, name: string, mimeType: string | undefined, room: number): string {
+  const type = mimeType === undefined ? "" : `,"mimeType":${jsonText(oneLine(mimeType, 128))}`;
+  const block = `{"type":"content","content":{"type":"resource_link","uri":${jsonText(uri)},"name":${
+    jsonText(oneLine(name, LIMITS.titleLength))
+  }${type}}}`;
+  return fits(block, room) ? block : textBlock(`[link too long to show: ${oneLine(name, 64)}]`);
+}
+
+/** What a tool wrote, as a terminal shows it. */
+function outputBlock(text: string, dropped: number, room: number): string | undefined {
+  return text === "" ? undefined : fencedBlock((bytes) => keepTail(text, dropped, bytes), "", room);
+}
+
+/** A change: both texts where they fit, else its hunks. A change that redaction hides is said to be hidden. */
+function diffBlock(diff: Diff, redact: Redact, room: number): string {
+  const name = oneLine(diff.path, LIMITS.titleLength);
+  const length = (diff.oldText?.length ?? 0) + diff.newText.length;
+  if (length < room && isAbsolute(diff.path)) {
+    const before = diff.oldText === null ? null : redact(diff.oldText);
+    const after = redact(diff.newText);
+    if (before === after && diff.oldText !== diff.newText) {
+      return textBlock(`[${name}: the change is in redacted text]`);
+    }
+    const block = `{"type":"diff","path":${jsonText(diff.path)},"oldText":${
+      before === null ? "null" : jsonText(before)
+    },"newText":${jsonText(after)}}`;
+    if (fits(block, room)) return block;
+  }
+  if (length > DIFF_LENGTH) return textBlock(`[${name}: a change too large to show]`);
+  const hunks = hunksOf(diff);
+  return fencedBlock((bytes) => keepEnds(hunks, bytes, redact), "diff", room);
+}
+
+/** A code block cut to `room`. The fence grows with the backticks in the text, so what fits is found by trying. */
+function fencedBlock(cut: (bytes: number) => string, language: string, room: number): string {
+  for (let bytes = room - TEXT_FRAME - 32; bytes > 0; bytes = Math.floor(bytes / 2)) {
+    const block = textBlock(fenced(cut(bytes), language));
+    if (fits(block, room)) return block;
+  }
+  return textBlock("[text not shown]");
+}

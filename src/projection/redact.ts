@@ -1,0 +1,65 @@
+import type { Json, JsonObject } from "../model/json.ts";
+
+/** Takes secrets out of text that people are shown; everything else stays as it is. */
+export type Redact = (text: string) => string;
+
+/** What stands where a secret was. */
+export const REDACTED = "[redacted]";
+
+/**
+ * Shapes that are secrets wherever they stand: private keys (also where one end was cut off), tokens by their issuers'
+ * prefixes, credentials of HTTP headers and of URLs. Repetitions are bounded, so that no text makes the search quadratic.
+ */
+const SHAPES: readonly (readonly [RegExp, string])[] = [
+  [
+    /-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\s:,\-]{0,8192}?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+    REDACTED,
+  ],
+  [/(?:^|\n)(?:[A-Za-z0-9+/=]{16,}\r?\n){1,128}-----END [A-Z ]*PRIVATE KEY-----/g, `\n${REDACTED}`],
+  [
+    /\b(?:gh[pousr]_|github_pat_|glpat-|sk-ant-|sk-proj-|sk_live_|rk_live_|xox[abeprs]-|npm_|pypi-|hf_)[A-Za-z0-9_\-]{6,}/g,
+    REDACTED,
+  ],
+  [/\bsk-[A-Za-z0-9]{16,}/g, REDACTED],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, REDACTED],
+  [/\bAIza[A-Za-z0-9_\-]{30,}/g, REDACTED],
+  [/\beyJ[A-Za-z0-9_\-]{8,512}\.eyJ[A-Za-z0-9_\-]{8,4096}\.[A-Za-z0-9_\-]*/g, REDACTED],
+  [/\b(authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+)[^\s"',;]+/gi, `$1${REDACTED}`],
+  [/\b([a-z][a-z0-9+.\-]{0,15}:\/\/[^\s/:@"']{0,64}:)[^\s/@"']{1,256}@/gi, `$1${REDACTED}@`],
+];
+
+/** Names whose values are secrets in structured data. */
+const NAMES =
+  /^(?:authorization|proxy-authorization|cookie|set-cookie|password|passwd|passphrase|secret|token|api[-_]?key|private[-_]?key|(?:access|auth|refresh|session|bearer)[-_]?token|client[-_]?secret|secret[-_]?(?:access[-_]?)?key)$/i;
+
+/**
+ * The one place where secrets are taken out of what is shown or logged. It knows the shapes of common credentials; it cannot know
+ * a secret that looks like any other word.
+ */
+export function redactSecrets(text: string): string {
+  let clean = text;
+  for (const [shape, stand] of SHAPES) clean = clean.replace(shape, stand);
+  return clean;
+}
+
+/** Redacts every string of a JSON value, and whole values that stand under the name of a secret. */
+export function redactJson(value: Json, redact: Redact): Json {
+  if (typeof value === "string") return redact(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (isList(value)) return value.map((item) => redactJson(item, redact));
+  return redactObject(value, redact);
+}
+
+/** Redacts a JSON object as {@linkcode redactJson} does. */
+export function redactObject(object: JsonObject, redact: Redact): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [
+      name,
+      NAMES.test(name) && value !== null ? REDACTED : redactJson(value, redact),
+    ]),
+  );
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
