@@ -1,0 +1,197 @@
+import type {
+  EngineProfile,
+  HostArtifacts,
+  HostCalls,
+  HostGrants,
+  HostInteractions,
+  HostSessions,
+  HostTurns,
+  RuntimeHost,
+  SessionChange,
+} from "../contract.ts";
+import type { Run } from "../../model/run.ts";
+import { HostError, replyOf } from "../errors.ts";
+import { checkId } from "./names.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { OperationGives, OperationName, OperationOf } from "./operations.ts";
+import type { Registry } from "./registry.ts";
+import type { Watchers } from "./watch.ts";
+
+/** What a {@linkcode LocalConnection} works with. */
+export interface ConnectionParts {
+  /** Opens the store if need be. */
+  readonly registry: () => Promise<Registry>;
+  readonly catalogue: Catalogue;
+  readonly watchers: Watchers;
+  readonly listPage: number;
+  /** Called once, when the connection is closed. */
+  readonly closed: (self: LocalConnection) => void;
+}
+
+/** One connection to the embedded Host: checks what it is asked and hands it to the Session. */
+export class LocalConnection implements RuntimeHost {
+  readonly connectionId: string;
+  readonly sessions: HostSessions;
+  readonly turns: HostTurns;
+  readonly interactions: HostInteractions;
+  readonly calls: HostCalls;
+  readonly artifacts: HostArtifacts;
+  readonly grants: HostGrants;
+  readonly #parts: ConnectionParts;
+  readonly #open = new AbortController();
+
+  constructor(connectionId: string, parts: ConnectionParts) {
+    this.connectionId = connectionId;
+    this.#parts = parts;
+    this.sessions = this.#sessions();
+    this.turns = this.#turns();
+    this.interactions = {
+      query: ({ sessionId, interactionId }) =>
+        this.#ask(sessionId, "interaction", { interactionId }, ["interaction", interactionId]),
+      answer: ({ sessionId, interactionId, answer }) =>
+        this.#ask(sessionId, "answer", { connectionId, interactionId, answer }, [
+          "interaction",
+          interactionId,
+        ]),
+    };
+    this.calls = {
+      settle: ({ sessionId, callId, result }) =>
+        this.#ask(sessionId, "settleCall", { connectionId, callId, result }, ["call", callId]),
+      fail: ({ sessionId, callId, code, message }) =>
+        this.#ask(sessionId, "failCall", { connectionId, callId, code, message }, ["call", callId]),
+    };
+    this.artifacts = this.#artifacts();
+    this.grants = {
+      list: (sessionId) => this.#ask(sessionId, "grants", {}),
+      revoke: ({ sessionId, grantId }) => this.#ask(sessionId, "revoke", { grantId }, ["grant", grantId]),
+    };
+  }
+
+  describe(engineId?: string): EngineProfile {
+    return this.#parts.catalogue.engine(engineId).profile;
+  }
+
+  watch(signal: AbortSignal): AsyncIterable<SessionChange> {
+    return this.#parts.watchers.watch(AbortSignal.any([signal, this.#open.signal]));
+  }
+
+  async close(): Promise<void> {
+    if (this.#open.signal.aborted) return;
+    this.#open.abort();
+    this.#parts.closed(this);
+    const registry = await this.#parts.registry().catch(() => undefined);
+    await registry?.releaseAll(this.connectionId);
+  }
+
+  #sessions(): HostSessions {
+    const { connectionId } = this;
+    return {
+      create: (request) =>
+        replyOf(async () => {
+          const { sessionId, mcpServers } = request;
+          this.#check(["Session", sessionId]);
+          const info = this.#parts.catalogue.sessionOf(request);
+          const registry = await this.#parts.registry();
+          await registry.create(info);
+          this.#parts.watchers.announce({ type: "changed", info });
+          return await registry.ask(sessionId, "keep", { connectionId, mcpServers });
+        }),
+      get: async (sessionId) => {
+        this.#check(["Session", sessionId]);
+        const registry = await this.#parts.registry();
+        const info = registry.held(sessionId) ?? await registry.store.get(sessionId);
+        if (info !== undefined) return info;
+        throw new HostError("not_found", `There is no Session "${sessionId}"`, { data: { sessionId } });
+      },
+      list: async ({ cwd, cursor, limit }) => {
+        this.#check();
+        const registry = await this.#parts.registry();
+        const most = this.#parts.listPage;
+        const page = await registry.store.list({
+          cwd,
+          cursor,
+          limit: Math.max(1, Math.min(limit ?? most, most)),
+        });
+        return {
+          sessions: page.sessions.map((info) => registry.held(info.sessionId) ?? info),
+          cursor: page.next,
+        };
+      },
+      remove: async (sessionId) => {
+        this.#check(["Session", sessionId]);
+        await (await this.#parts.registry()).remove(sessionId);
+        this.#parts.watchers.announce({ type: "removed", sessionId });
+      },
+      bind: ({ sessionId, roots, mcpServers }) =>
+        this.#ask(sessionId, "bind", { connectionId, roots, mcpServers }),
+      configure: ({ sessionId, expectedRevision, changeId, changes }) =>
+        this.#ask(sessionId, "configure", { connectionId, expectedRevision, changeId, changes }, [
+          "change",
+          changeId,
+        ]),
+      open: (sessionId, services) => this.#ask(sessionId, "open", { connectionId, services }),
+      release: async (sessionId) => {
+        this.#check(["Session", sessionId]);
+        await (await this.#parts.registry()).release(sessionId, connectionId);
+      },
+    };
+  }
+
+  #turns(): HostTurns {
+    const { connectionId } = this;
+    return {
+      start: ({ sessionId, turnId, input }) =>
+        replyOf(() => this.#ask(sessionId, "start", { connectionId, turnId, input }, ["Turn", turnId])),
+      query: ({ sessionId, turnId, settle }) =>
+        this.#ask(sessionId, "query", { turnId, settle }, ["Turn", turnId]),
+      stop: ({ sessionId, run }) => this.#ask(sessionId, "stop", { connectionId, run }, ...idsOf(run)),
+      steer: async ({ sessionId, run, steerId, input }) => {
+        const asked = { run, steerId, input };
+        await (await this.#ask(sessionId, "steer", asked, ["steer", steerId], ...idsOf(run))).taken;
+      },
+      adopt: ({ sessionId, run }) => this.#ask(sessionId, "adopt", { connectionId, run }, ...idsOf(run)),
+    };
+  }
+
+  #artifacts(): HostArtifacts {
+    const { connectionId } = this;
+    return {
+      begin: ({ sessionId, uploadId, name, mimeType }) =>
+        this.#ask(sessionId, "beginUpload", { connectionId, uploadId, name, mimeType }, ["upload", uploadId]),
+      append: ({ sessionId, uploadId, offset, bytes }) =>
+        this.#ask(sessionId, "appendUpload", { uploadId, offset, bytes }, ["upload", uploadId]),
+      commit: ({ sessionId, uploadId, size, sha256 }) =>
+        this.#ask(sessionId, "commitUpload", { uploadId, size, sha256 }, ["upload", uploadId]),
+      abort: ({ sessionId, uploadId }) =>
+        this.#ask(sessionId, "abortUpload", { uploadId }, ["upload", uploadId]),
+      read: ({ sessionId, artifactId, offset, length }) =>
+        this.#ask(sessionId, "readArtifact", { artifactId, offset, length }, ["Artifact", artifactId]),
+      list: (sessionId) => this.#ask(sessionId, "artifacts", {}),
+    };
+  }
+
+  /** Checks all ids, then asks the Session. */
+  async #ask<N extends OperationName>(
+    sessionId: string,
+    name: N,
+    of: OperationOf<N>,
+    ...ids: readonly NamedId[]
+  ): Promise<OperationGives<N>> {
+    this.#check(["Session", sessionId], ...ids);
+    const registry = await this.#parts.registry();
+    return await registry.ask(sessionId, name, of);
+  }
+
+  #check(...ids: readonly NamedId[]): void {
+    if (this.#open.signal.aborted) {
+      throw new HostError("unavailable", "This connection to the Host is closed", { dispatch: "not_sent" });
+    }
+    for (const [what, id] of ids) checkId(what, id);
+  }
+}
+
+type NamedId = readonly [what: string, id: string];
+
+function idsOf(run: Run): NamedId[] {
+  return [["Turn", run.turnId], ["Run", run.runId]];
+}

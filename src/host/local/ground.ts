@@ -1,0 +1,58 @@
+import type { Config } from "../../model/config.ts";
+import type { Json } from "../../model/json.ts";
+import type { McpServer } from "../contract.ts";
+import type { Limits } from "../../limits.ts";
+import { HostError } from "../errors.ts";
+import type { Journal } from "./journal.ts";
+import type { Settings } from "./settings.ts";
+import type { EngineGround } from "./supervisor.ts";
+import type { Uploads } from "./uploads.ts";
+
+/** What a Session's {@linkcode EngineGround} is made of. */
+export interface GroundParts {
+  readonly settings: Settings;
+  readonly uploads: Uploads;
+  readonly journal: Journal;
+  readonly limits: Limits;
+  /** What the Engine kept in an earlier process. */
+  readonly restored: Json | undefined;
+  readonly mcpServers: () => readonly McpServer[];
+  readonly configured: (options: Config["options"]) => Promise<void>;
+}
+
+const DONE: Promise<void> = Promise.resolve();
+
+/** Gives the ground for an Engine's Session as the Session is bound at that moment. */
+export function engineGround(parts: GroundParts): () => EngineGround {
+  const { settings, uploads, journal, limits, mcpServers, configured } = parts;
+  let kept = parts.restored;
+  return () => ({
+    cwd: settings.info.cwd,
+    roots: settings.info.roots,
+    mcpServers: mcpServers(),
+    restored: kept,
+    config: () => settings.info.config,
+    readArtifact: ({ artifactId }, offset, length) => uploads.read(artifactId, offset, length),
+    state: async (value) => {
+      const encoded = JSON.stringify(value) ?? "null";
+      const bytes = new TextEncoder().encode(encoded).length;
+      if (bytes > limits.engineStateBytes) {
+        throw new HostError(
+          "capacity",
+          `The agent's state has ${bytes} bytes; at most ${limits.engineStateBytes} are kept`,
+        );
+      }
+      const copy: Json = JSON.parse(encoded);
+      await journal.commit(() => [{ op: "engine_state", value: copy }], () => kept = copy);
+    },
+    commands: (commands) => {
+      settings.commands(commands);
+      return DONE;
+    },
+    title: (title) => {
+      settings.title(title);
+      return DONE;
+    },
+    configured,
+  });
+}

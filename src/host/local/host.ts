@@ -1,0 +1,143 @@
+import type { Clock, Ids } from "../../model/clock.ts";
+import type { Engine } from "../../engine/contract.ts";
+import type { Log } from "../../model/log.ts";
+import type { RuntimeHost } from "../contract.ts";
+import type { Store } from "../store/contract.ts";
+import { LIMITS, type Limits } from "../../limits.ts";
+import { HostError } from "../errors.ts";
+import { Catalogue } from "./catalogue.ts";
+import { LocalConnection } from "./connection.ts";
+import { Pace } from "./pace.ts";
+import { Registry } from "./registry.ts";
+import { Watchers } from "./watch.ts";
+
+/** What a {@linkcode LocalHost} is made of. It owns the store and the Engines from then on and closes them. */
+export interface LocalHostOptions {
+  /** Opens the store. Called when an operation first needs it, and again after it failed. */
+  readonly store: () => Promise<Store>;
+  readonly engines: readonly Engine[];
+  /** The `engineId` of Sessions that name none. */
+  readonly defaultEngine: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly limits?: Limits;
+  /** The date in milliseconds since the epoch. */
+  readonly date?: () => number;
+}
+
+/**
+ * The embedded Host: durable Sessions over a store, with Engines that work in this process. One for any number of connections.
+ *
+ * @example
+ * ```ts ignore
+ * const host = new LocalHost({ store: openStore, engines: [workbench()], defaultEngine: "workbench", clock, ids, log });
+ * const connection = host.connect("editor-1");
+ * ```
+ */
+export class LocalHost {
+  readonly #options: LocalHostOptions;
+  readonly #catalogue: Catalogue;
+  readonly #watchers = new Watchers();
+  readonly #connections = new Set<LocalConnection>();
+  readonly #hostEpoch: string;
+  readonly #date: () => number;
+  #registry: Promise<Registry> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: LocalHostOptions) {
+    this.#options = options;
+    this.#date = options.date ?? Date.now;
+    this.#catalogue = new Catalogue(options.engines, options.defaultEngine, this.#date);
+    this.#hostEpoch = options.ids.next();
+  }
+
+  /** Makes a connection. Does no I/O. */
+  connect(connectionId: string): RuntimeHost {
+    const connection = new LocalConnection(connectionId, {
+      registry: () => this.#opened(),
+      catalogue: this.#catalogue,
+      watchers: this.#watchers,
+      listPage: (this.#options.limits ?? LIMITS).listPage,
+      closed: (self) => this.#connections.delete(self),
+    });
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  /**
+   * Ends every Run as interrupted, then lets go of Sessions, Engines and the store. No Engine holds it up for longer than
+   * `limits.drainMs`. May be called twice.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #opened(): Promise<Registry> {
+    if (this.#closing !== undefined) {
+      return Promise.reject(
+        new HostError("unavailable", "The Host is shutting down", { dispatch: "not_sent" }),
+      );
+    }
+    this.#registry ??= this.#open().catch((error) => {
+      this.#registry = undefined;
+      throw error;
+    });
+    return this.#registry;
+  }
+
+  async #open(): Promise<Registry> {
+    const { clock, ids, log, limits = LIMITS } = this.#options;
+    const store = await this.#store();
+    return new Registry({
+      store,
+      engineOf: (engineId) => this.#catalogue.find(engineId),
+      parts: {
+        storeId: store.storeId,
+        hostEpoch: this.#hostEpoch,
+        clock,
+        ids,
+        log,
+        limits,
+        pace: new Pace(clock),
+        date: this.#date,
+        announce: (info) => this.#watchers.announce({ type: "changed", info }),
+      },
+    });
+  }
+
+  async #store(): Promise<Store> {
+    try {
+      return await this.#options.store();
+    } catch (cause) {
+      if (cause instanceof HostError) throw cause;
+      throw new HostError("unavailable", "Cannot open the store of Sessions", {
+        dispatch: "not_sent",
+        cause,
+      });
+    }
+  }
+
+  async #close(): Promise<void> {
+    const registry = await this.#registry?.catch(() => undefined);
+    await registry?.close();
+    for (const connection of this.#connections) await connection.close();
+    await this.#closeEngines();
+    await registry?.store.close();
+  }
+
+  async #closeEngines(): Promise<void> {
+    const { engines, clock, log, limits = LIMITS } = this.#options;
+    const waited = new AbortController();
+    const closed = Promise.allSettled(engines.map((engine) => engine.close())).then((outcomes) => {
+      waited.abort();
+      for (const outcome of outcomes) {
+        if (outcome.status === "rejected") {
+          log.warn("An agent did not close", { error: String(outcome.reason) });
+        }
+      }
+    });
+    await Promise.race([closed, clock.sleep(limits.drainMs, waited.signal).catch(() => {})]);
+  }
+}

@@ -1,0 +1,163 @@
+import type { Engine } from "../../engine/contract.ts";
+import type { SessionInfo } from "../contract.ts";
+import type { SessionState, SessionStore, Store } from "../store/contract.ts";
+import { HostError } from "../errors.ts";
+import type { OperationGives, OperationName, OperationOf } from "./operations.ts";
+import { recover } from "./recovery.ts";
+import { type HostParts, Session } from "./session.ts";
+
+/** A Session that this process holds, or one that it is letting go of. */
+type Entry =
+  | { readonly kind: "held"; readonly session: Promise<Session> }
+  | { readonly kind: "leaving"; readonly gone: Promise<void> };
+
+/** What a {@linkcode Registry} works with. */
+export interface RegistryOptions {
+  readonly store: Store;
+  readonly engineOf: (engineId: string) => Engine | undefined;
+  readonly parts: HostParts;
+}
+
+/** The Sessions that this process holds. Takes hold of one when an operation needs it, and never twice at a time. */
+export class Registry {
+  readonly #options: RegistryOptions;
+  readonly #entries = new Map<string, Entry>();
+  /** The listing entries of those that are held, as they are now. */
+  readonly #held = new Map<string, Session>();
+
+  constructor(options: RegistryOptions) {
+    this.#options = options;
+  }
+
+  get store(): Store {
+    return this.#options.store;
+  }
+
+  /** Creates a Session and holds it. */
+  async create(info: SessionInfo): Promise<void> {
+    const { sessionId } = info;
+    if (this.#entries.has(sessionId)) {
+      throw new HostError("conflict", `There is a Session "${sessionId}" already`, { data: { sessionId } });
+    }
+    const state = { info, unended: [], grants: [], watermark: 0, last: 0, open: [] };
+    await this.#enter(sessionId, async () => this.#make(await this.store.create(info), state));
+  }
+
+  /** Asks a Session, which is held for that where it is not yet. Operations take effect in the order of the calls. */
+  async ask<N extends OperationName>(
+    sessionId: string,
+    name: N,
+    of: OperationOf<N>,
+  ): Promise<OperationGives<N>> {
+    for (;;) {
+      const entry = this.#entries.get(sessionId);
+      if (entry?.kind === "leaving") {
+        await entry.gone;
+        continue;
+      }
+      const session = await (entry?.session ?? this.#enter(sessionId, () => this.#hold(sessionId)));
+      const reply = session.ask(name, of);
+      if (reply !== undefined) return await reply;
+    }
+  }
+
+  /** Tells a Session that a connection is done with it. Does not take hold of one for that. */
+  async release(sessionId: string, connectionId: string): Promise<void> {
+    const entry = this.#entries.get(sessionId);
+    if (entry === undefined) return;
+    if (entry.kind === "leaving") return await entry.gone;
+    const session = await entry.session;
+    await session.ask("release", { connectionId });
+  }
+
+  /** Tells every Session that is held now that a connection is done with it. */
+  async releaseAll(connectionId: string): Promise<void> {
+    await this.#each(async (session) => await session.ask("release", { connectionId }));
+  }
+
+  /** The present listing entry of a Session that is held. */
+  held(sessionId: string): SessionInfo | undefined {
+    return this.#held.get(sessionId)?.info;
+  }
+
+  /** Removes a Session with all that it has. Silent where there is none. */
+  async remove(sessionId: string): Promise<void> {
+    let entry = this.#entries.get(sessionId);
+    for (; entry?.kind === "leaving"; entry = this.#entries.get(sessionId)) await entry.gone;
+    await this.#leaveUntil(sessionId, this.#removed(sessionId, entry?.session));
+  }
+
+  /** Ends all Runs and lets go of all Sessions. */
+  async close(): Promise<void> {
+    await this.#each(async (session) => {
+      await session.ask("drain", {});
+      await session.gone;
+    });
+  }
+
+  /** Does something with every Session that is held; waits for those that are leaving. Failures are logged. */
+  async #each(act: (session: Session) => Promise<void>): Promise<void> {
+    const { log } = this.#options.parts;
+    await Promise.all([...this.#entries.values()].map(async (entry) => {
+      if (entry.kind === "leaving") return await entry.gone;
+      try {
+        await act(await entry.session);
+      } catch (error) {
+        log.warn("A Session could not be let go", { error: String(error) });
+      }
+    }));
+  }
+
+  async #removed(sessionId: string, held: Promise<Session> | undefined): Promise<void> {
+    const session = await held?.catch(() => undefined);
+    await session?.ask("remove", {});
+    await session?.gone;
+    await this.store.remove(sessionId);
+  }
+
+  /** Keeps everybody out until something is done. */
+  async #leaveUntil(sessionId: string, done: Promise<void>): Promise<void> {
+    const gone = done.catch(() => {}).then(() => {
+      this.#entries.delete(sessionId);
+    });
+    this.#entries.set(sessionId, { kind: "leaving", gone });
+    this.#held.delete(sessionId);
+    await done.finally(() => gone);
+  }
+
+  /** Everybody waits for the same promise, so that they go on in the order in which they came. */
+  #enter(sessionId: string, make: () => Promise<Session>): Promise<Session> {
+    const session = make().catch((error) => {
+      this.#entries.delete(sessionId);
+      throw error;
+    });
+    this.#entries.set(sessionId, { kind: "held", session });
+    return session;
+  }
+
+  async #hold(sessionId: string): Promise<Session> {
+    const store = await this.store.hold(sessionId);
+    try {
+      return this.#make(store, await recover(store, this.#options.parts));
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  }
+
+  #make(store: SessionStore, state: SessionState): Session {
+    const { sessionId, engineId } = state.info;
+    const session = new Session({
+      ...this.#options.parts,
+      store,
+      state,
+      engine: this.#options.engineOf(engineId),
+      leaving: (gone) => {
+        // A removal keeps everybody out for longer than the Session takes to leave.
+        if (this.#entries.get(sessionId)?.kind === "held") this.#leaveUntil(sessionId, gone);
+      },
+    });
+    this.#held.set(sessionId, session);
+    return session;
+  }
+}

@@ -1,0 +1,149 @@
+import type { Config, ConfigChange, ConfigOption } from "../../model/config.ts";
+import type { Command, Usage } from "../../model/plan.ts";
+import type { SessionInfo } from "../contract.ts";
+import type { SessionStore } from "../store/contract.ts";
+import type { Limits } from "../../limits.ts";
+import { HostError } from "../errors.ts";
+import { boundCommands, boundTitle, boundUsage } from "./bounds.ts";
+import type { Fanout } from "./fanout.ts";
+import type { Journal } from "./journal.ts";
+
+/** What a Session's settings work with. */
+export interface SettingsParts {
+  readonly store: SessionStore;
+  readonly journal: Journal;
+  readonly fanout: Fanout;
+  readonly limits: Limits;
+  /** Milliseconds since the epoch. */
+  readonly date: () => number;
+  /** Tells those who watch lists. */
+  readonly announce: (info: SessionInfo) => void;
+}
+
+/** A Session's listing entry: roots, configuration, commands, title and usage. */
+export class Settings {
+  readonly #parts: SettingsParts;
+  #info: SessionInfo;
+
+  constructor(info: SessionInfo, parts: SettingsParts) {
+    this.#info = info;
+    this.#parts = parts;
+  }
+
+  get info(): SessionInfo {
+    return this.#info;
+  }
+
+  /** Replaces the roots; with `mcpDigest` they are durable when it resolves. */
+  async bind(roots: readonly string[], mcpDigest: string): Promise<void> {
+    await this.#parts.journal.commit(
+      () => [{ op: "info", info: { ...this.#info, roots } }, { op: "mcp", digest: mcpDigest }],
+      () => this.#set({ roots }),
+    );
+  }
+
+  /** Makes changes, all or none, once for each `changeId`. Resolves with the configuration that is in force then. */
+  async configure(
+    request: { expectedRevision: number; changeId: string; changes: readonly ConfigChange[] },
+  ): Promise<"changed" | "repeated"> {
+    const { changeId, changes, expectedRevision } = request;
+    if (await this.#parts.store.change(changeId) !== undefined) return "repeated";
+    const { revision, options } = this.#info.config;
+    if (expectedRevision !== revision) {
+      throw new HostError(
+        "revision_conflict",
+        "The configuration was changed meanwhile: look at it and try again",
+        { data: { revision } },
+      );
+    }
+    await this.#commitConfig(withChanges(options, changes), changeId);
+    return "changed";
+  }
+
+  /** Takes options that the Engine changed by itself. */
+  async replaceOptions(options: readonly ConfigOption[]): Promise<void> {
+    if (JSON.stringify(options) === JSON.stringify(this.#info.config.options)) return;
+    await this.#commitConfig(options);
+  }
+
+  /** Takes the Engine's commands. Saved by and by. */
+  commands(wanted: readonly Command[]): void {
+    const commands = boundCommands(wanted, this.#parts.limits);
+    this.#note({ commands });
+    this.#parts.fanout.publish({ type: "commands", commands }, JSON.stringify(commands).length);
+  }
+
+  /** Takes a title; an empty one is ignored. */
+  title(wanted: string): void {
+    const title = boundTitle(wanted, this.#parts.limits);
+    if (title === undefined || title === this.#info.title) return;
+    this.#note({ title });
+    this.#parts.fanout.publish({ type: "title", title }, title.length);
+  }
+
+  /** Takes usage where its numbers are sound. */
+  usage(wanted: Usage): void {
+    const usage = boundUsage(wanted);
+    if (usage === undefined) return;
+    this.#set({ usage }, "quiet");
+    this.#parts.journal.noteInfo();
+    this.#parts.fanout.publish({ type: "usage", usage }, 0);
+  }
+
+  /** Something was done in the Session: it moves to the front of lists. */
+  touch(): void {
+    this.#note({ updatedAt: Math.max(this.#parts.date(), this.#info.updatedAt) });
+  }
+
+  async #commitConfig(options: readonly ConfigOption[], changeId?: string): Promise<void> {
+    const config: Config = { revision: this.#info.config.revision + 1, options };
+    await this.#parts.journal.commit(
+      () => [
+        { op: "info", info: { ...this.#info, config } },
+        ...(changeId === undefined ? [] : [{ op: "change", changeId, revision: config.revision } as const]),
+      ],
+      () => this.#set({ config }),
+    );
+    this.#parts.fanout.publish({ type: "config", config }, JSON.stringify(config).length);
+  }
+
+  #note(change: Partial<SessionInfo>): void {
+    this.#set(change);
+    this.#parts.journal.noteInfo();
+  }
+
+  #set(change: Partial<SessionInfo>, watchers: "told" | "quiet" = "told"): void {
+    this.#info = { ...this.#info, ...change };
+    if (watchers === "told") this.#parts.announce(this.#info);
+  }
+}
+
+/** Options with wanted values. Throws `invalid` for an option or a value that there is not. */
+export function withChanges(
+  options: readonly ConfigOption[],
+  changes: readonly ConfigChange[],
+): readonly ConfigOption[] {
+  const byId = new Map(options.map((option) => [option.id, option]));
+  for (const { id, value } of changes) {
+    const option = byId.get(id);
+    if (option === undefined) {
+      throw new HostError("invalid", `There is no option "${id}"; there are ${quoted([...byId.keys()])}`);
+    }
+    byId.set(id, withValue(option, value));
+  }
+  return [...byId.values()];
+}
+
+function withValue(option: ConfigOption, value: unknown): ConfigOption {
+  if (option.type === "boolean") {
+    if (typeof value === "boolean") return { ...option, value };
+    throw new HostError("invalid", `The option "${option.id}" is either true or false`);
+  }
+  const values = option.choices.map((choice) => choice.value);
+  if (typeof value === "string" && values.includes(value)) return { ...option, value };
+  throw new HostError("invalid", `The option "${option.id}" is one of ${quoted(values)}`);
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(", ") || "none";
+}
