@@ -303,6 +303,8 @@ Deno.test("[A1] what libraries print never reaches stdout", async () => {
       ["-A", "--preload", `${import.meta.dirname}/../support/noise.ts`],
       "mod.ts",
       "--memory",
+      "--log-level",
+      "debug",
     );
     await withEditor({ launch }, async (editor) => {
       const sessionId = await openSession(editor, cwd);

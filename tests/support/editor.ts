@@ -332,7 +332,10 @@ export class Editor {
       rest = join(rest, chunk.subarray(start));
       if (this.#gate !== undefined) await this.#gate.promise;
     }
-    if (rest.length > 0) this.wire.faults.push(`the last line has no end: ${decoder.decode(rest)}`);
+    // Whoever is killed may leave half a line.
+    if (rest.length > 0 && !this.#finished) {
+      this.wire.faults.push(`the last line has no end: ${decoder.decode(rest)}`);
+    }
     this.#gone.abort();
   }
 

@@ -11,9 +11,9 @@ export interface Launch {
 /** The folder of the project. */
 export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Gangway itself, as `deno run -A mod.ts ARGS…`. */
+/** Gangway itself with the workbench chosen, as `deno run -A mod.ts --agent workbench ARGS…`. */
 export function gangway(...args: string[]): Launch {
-  return script("mod.ts", ...args);
+  return script("mod.ts", "--agent", "workbench", ...args);
 }
 
 /** A script of the project with all permissions. */

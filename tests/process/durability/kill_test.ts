@@ -1,0 +1,93 @@
+import { assertEquals } from "@std/assert";
+import { broken, type Claim, claimsOf } from "./claims.ts";
+import { gangway, withFolder } from "../../support/launch.ts";
+import { Editor } from "../../support/editor.ts";
+import { newSession, openSession, tell } from "../../support/talk.ts";
+import { choose } from "../../support/answers.ts";
+import { readFacts } from "./facts.ts";
+
+/** Rounds of the short form; GANGWAY_KILLS asks for more. */
+const ROUNDS = 8;
+/** A process lives at most so many milliseconds after its first Session is there. */
+const LIFE_MS = 400;
+
+/** A generator of the same numbers for the same seed, between 0 and 1. */
+function numbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** Works without a pause until the process is gone. */
+async function work(editor: Editor, cwd: string, random: () => number, name: string): Promise<void> {
+  const sessions = [await openSession(editor, cwd)];
+  const mode = ["ask", "accept_edits", "read_only"];
+  for (let at = 0;; at++) {
+    const sessionId = sessions[Math.floor(random() * sessions.length)] ?? "";
+    const word = `${name}-${at}`;
+    switch (Math.floor(random() * 6)) {
+      case 0:
+        sessions.push(await newSession(editor, cwd));
+        break;
+      case 1:
+        await editor.request("session/set_mode", { sessionId, modeId: mode[at % 3] ?? "ask" });
+        break;
+      case 2:
+        await tell(editor, sessionId, `/write ${word}.txt ${word}`);
+        break;
+      case 3:
+        await tell(editor, sessionId, `/think ${word}\n/emit 200 50\n/say ${word}`);
+        break;
+      case 4:
+        await tell(editor, sessionId, `/run echo ${word}`);
+        break;
+      default:
+        await tell(editor, sessionId, `/say ${word}`);
+    }
+  }
+}
+
+/** Starts one process, lets it work, kills it at a random moment and returns what it had acknowledged. */
+async function life(
+  state: string,
+  cwd: string,
+  random: () => number,
+  name: string,
+): Promise<readonly Claim[]> {
+  const editor = new Editor({ launch: gangway("--state", state), answers: choose("allow_always") });
+  try {
+    const working = work(editor, cwd, random, name).catch(() => {});
+    await editor.until(
+      ({ text, from }) => from === "agent" && text.includes("sessionId") || undefined,
+      "a Session",
+    );
+    await new Promise((resolve) => setTimeout(resolve, random() * LIFE_MS));
+    await editor.kill();
+    await working;
+    assertEquals(editor.wire.faults, [], editor.report());
+    return claimsOf(editor.wire.entries);
+  } finally {
+    if (!editor.finished) await editor.kill();
+  }
+}
+
+Deno.test("[S8] [P3] two processes on one folder, killed at random moments, keep what they acknowledged", async () => {
+  const rounds = Number(Deno.env.get("GANGWAY_KILLS") ?? ROUNDS);
+  const seed = Number(Deno.env.get("GANGWAY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
+  await withFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/work`);
+    const claims: Claim[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const lives = ["a", "b"].map((name, at) =>
+        life(`${folder}/state`, `${folder}/work`, numbers(seed + 2 * round + at), `${name}${round}`)
+      );
+      const fresh = (await Promise.all(lives)).flat();
+      claims.push(...fresh);
+      const facts = await readFacts(`${folder}/state`);
+      assertEquals(broken(fresh, facts), [], `round ${round} of seed ${seed}`);
+    }
+    assertEquals(broken(claims, await readFacts(`${folder}/state`)), [], `seed ${seed}`);
+  });
+});
