@@ -34,7 +34,7 @@ export class MemoryStore implements Store {
   // deno-lint-ignore require-await
   async get(sessionId: string): Promise<SessionInfo | undefined> {
     this.#check();
-    return this.#records.get(sessionId)?.info;
+    return this.#records.get(checkedId("Session", sessionId))?.info;
   }
 
   // deno-lint-ignore require-await
@@ -50,7 +50,7 @@ export class MemoryStore implements Store {
   // deno-lint-ignore require-await
   async hold(sessionId: string): Promise<SessionStore> {
     this.#check();
-    const record = this.#records.get(sessionId);
+    const record = this.#records.get(checkedId("Session", sessionId));
     if (record === undefined) throw sessionMissing(sessionId);
     if (this.#held.has(sessionId)) throw sessionBusy(sessionId, { pid: Deno.pid });
     return this.#hand(sessionId, record);
@@ -59,7 +59,7 @@ export class MemoryStore implements Store {
   // deno-lint-ignore require-await
   async remove(sessionId: string): Promise<void> {
     this.#check();
-    if (this.#held.has(sessionId)) throw sessionBusy(sessionId, { pid: Deno.pid });
+    if (this.#held.has(checkedId("Session", sessionId))) throw sessionBusy(sessionId, { pid: Deno.pid });
     this.#records.delete(sessionId);
   }
 

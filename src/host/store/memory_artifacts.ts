@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import type { ArtifactReference } from "../../model/artifact.ts";
 import type { ArtifactFiles, Write } from "./contract.ts";
-import { bytesMissing, checkedId } from "./failure.ts";
+import { bytesMissing, checkedId, storeClosed } from "./failure.ts";
 
 /** Bytes that grow at the end. */
 class Upload {
@@ -27,15 +27,71 @@ class Upload {
 
 type Rows = Map<string, { readonly artifact: ArtifactReference; readonly pinned: boolean }>;
 
-/** Artifacts, their rows and uploads in memory. */
+/** The Artifacts of a Session: their bytes and their rows. */
+export class MemoryFiles {
+  /** Bytes by Artifact id. */
+  readonly sealed: Map<string, Upload> = new Map();
+  /** What the Session knows of, in the order in which it came. */
+  rows: Rows = new Map();
+
+  /** Begins a change of rows that is kept as a whole or dropped. */
+  stage(): StagedFiles {
+    return new StagedFiles(this);
+  }
+
+  /** Drops bytes without a row: nobody can reach them any more. */
+  sweep(): void {
+    for (const id of this.sealed.keys()) if (!this.rows.has(id)) this.sealed.delete(id);
+  }
+}
+
+/** Changed rows that nobody sees yet. */
+class StagedFiles {
+  readonly #files: MemoryFiles;
+  #rows: Rows | undefined;
+
+  constructor(files: MemoryFiles) {
+    this.#files = files;
+  }
+
+  /** Throws where the write does not fit what is there. */
+  write(write: Extract<Write, { op: "artifact" | "pin" | "artifact_removed" }>): void {
+    this.#rows ??= new Map(this.#files.rows);
+    const id = write.op === "artifact" ? write.artifact.artifactId : write.artifactId;
+    const present = this.#rows.get(id);
+    if (write.op === "artifact") {
+      this.#rows.set(id, { artifact: write.artifact, pinned: present?.pinned ?? false });
+    } else if (write.op === "pin") {
+      if (present === undefined) throw new Error(`there is no Artifact "${id}" to pin`);
+      this.#rows.set(id, { ...present, pinned: true });
+    } else {
+      if (present?.pinned) throw new Error(`a Turn uses the Artifact "${id}"`);
+      this.#rows.delete(id);
+    }
+  }
+
+  /** Makes the changes seen. */
+  keep(): void {
+    this.#files.rows = this.#rows ?? this.#files.rows;
+  }
+}
+
+/** A holder's way to the Artifacts; its unfinished uploads end with it. */
 export class MemoryArtifacts implements ArtifactFiles {
+  readonly #sessionId: string;
+  readonly #files: MemoryFiles;
   readonly #uploads = new Map<string, Upload>();
-  readonly #sealed = new Map<string, Upload>();
-  #rows: Rows = new Map();
+  #closed = false;
+
+  constructor(sessionId: string, files: MemoryFiles) {
+    this.#sessionId = sessionId;
+    this.#files = files;
+  }
 
   // deno-lint-ignore require-await -- the interface promises rejections, never throws.
   async begin(uploadId: string): Promise<number> {
-    const present = this.#uploads.get(checkedId("upload", uploadId));
+    this.#check("upload", uploadId);
+    const present = this.#uploads.get(uploadId);
     if (present === undefined) this.#uploads.set(uploadId, new Upload());
     return present?.size ?? 0;
   }
@@ -54,70 +110,55 @@ export class MemoryArtifacts implements ArtifactFiles {
 
   // deno-lint-ignore require-await
   async measure(uploadId: string): Promise<{ size: number; sha256: string } | undefined> {
+    this.#check("upload", uploadId);
     const upload = this.#uploads.get(uploadId);
     return upload && { size: upload.size, sha256: upload.hash.copy().digest("hex") };
   }
 
   // deno-lint-ignore require-await
   async seal(uploadId: string, artifactId: string): Promise<void> {
-    this.#sealed.set(checkedId("Artifact", artifactId), this.#upload(uploadId));
+    this.#check("Artifact", artifactId);
+    this.#files.sealed.set(artifactId, this.#upload(uploadId));
     this.#uploads.delete(uploadId);
   }
 
   // deno-lint-ignore require-await
   async read(artifactId: string, offset: number, length: number): Promise<Uint8Array> {
-    const sealed = this.#sealed.get(artifactId);
+    this.#check("Artifact", artifactId);
+    const sealed = this.#files.sealed.get(artifactId);
     if (sealed === undefined) throw bytesMissing("Artifact", artifactId);
     return sealed.read(offset, length).slice();
   }
 
   // deno-lint-ignore require-await
   async remove(id: string): Promise<void> {
+    this.#check("Artifact", id);
     this.#uploads.delete(id);
-    this.#sealed.delete(id);
+    this.#files.sealed.delete(id);
   }
 
   // deno-lint-ignore require-await
   async list(): Promise<readonly { readonly artifact: ArtifactReference; readonly pinned: boolean }[]> {
-    return [...this.#rows.values()];
+    if (this.#closed) throw storeClosed(`The Session "${this.#sessionId}"`);
+    return [...this.#files.rows.values()];
   }
 
-  /** Drops what nobody can reach any more: unfinished uploads and bytes without a row. */
-  sweep(): void {
+  /** The holder lets go. */
+  close(): void {
+    this.#closed = true;
     this.#uploads.clear();
-    for (const id of this.#sealed.keys()) if (!this.#rows.has(id)) this.#sealed.delete(id);
-  }
-
-  /** Begins a change of rows that is kept as a whole or dropped. */
-  stage(): {
-    write(write: Extract<Write, { op: "artifact" | "pin" | "artifact_removed" }>): void;
-    keep(): void;
-  } {
-    let rows: Rows | undefined;
-    return {
-      write: (write) => {
-        rows ??= new Map(this.#rows);
-        const id = write.op === "artifact" ? write.artifact.artifactId : write.artifactId;
-        const present = rows.get(id);
-        if (write.op === "artifact") {
-          rows.set(id, { artifact: write.artifact, pinned: present?.pinned ?? false });
-        } else if (write.op === "pin") {
-          if (present === undefined) throw new Error(`there is no Artifact "${id}" to pin`);
-          rows.set(id, { ...present, pinned: true });
-        } else {
-          if (present?.pinned) throw new Error(`a Turn uses the Artifact "${id}"`);
-          rows.delete(id);
-        }
-      },
-      keep: () => {
-        this.#rows = rows ?? this.#rows;
-      },
-    };
+    this.#files.sweep();
   }
 
   #upload(uploadId: string): Upload {
+    this.#check("upload", uploadId);
     const upload = this.#uploads.get(uploadId);
     if (upload === undefined) throw bytesMissing("upload", uploadId);
     return upload;
+  }
+
+  #check(what: "upload" | "Artifact", id: string): void {
+    checkedId(what, id);
+    if (this.#closed) throw storeClosed(`The Session "${this.#sessionId}"`);
   }
 }

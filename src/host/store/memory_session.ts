@@ -4,7 +4,7 @@ import type { RowHead } from "../../model/row.ts";
 import type { SessionInfo } from "../contract.ts";
 import type { InteractionRecord, SessionState, SessionStore, TurnRecord, Write } from "./contract.ts";
 import { batchRefused, storeClosed } from "./failure.ts";
-import { MemoryArtifacts } from "./memory_artifacts.ts";
+import { MemoryArtifacts, MemoryFiles } from "./memory_artifacts.ts";
 import { MemoryRows } from "./memory_rows.ts";
 
 /** All that the memory store keeps of one Session. */
@@ -15,7 +15,7 @@ export class MemoryRecord {
   readonly interactions: Map<string, InteractionRecord> = new Map();
   readonly grants: Map<string, Grant> = new Map();
   readonly changes: Map<string, number> = new Map();
-  readonly artifacts: MemoryArtifacts = new MemoryArtifacts();
+  readonly files: MemoryFiles = new MemoryFiles();
   engineState: Json | undefined;
   watermark = 0;
 
@@ -26,7 +26,7 @@ export class MemoryRecord {
   /** Takes a whole batch or, by throwing a reason, nothing of it. */
   apply(batch: readonly Write[]): void {
     const staged = this.rows.stage();
-    const files = this.artifacts.stage();
+    const files = this.files.stage();
     for (const write of batch) {
       if (write.op === "row" || write.op === "append" || write.op === "body") staged.write(write);
       else if (write.op === "artifact" || write.op === "pin" || write.op === "artifact_removed") {
@@ -78,12 +78,14 @@ function turnIdOf(turn: TurnRecord): string {
 /** This process's hold on a {@linkcode MemoryRecord}. */
 export class MemorySession implements SessionStore {
   readonly sessionId: string;
+  readonly artifacts: MemoryArtifacts;
   readonly #record: MemoryRecord;
   readonly #released: () => void;
   #closed = false;
 
   constructor(sessionId: string, record: MemoryRecord, released: () => void) {
     this.sessionId = sessionId;
+    this.artifacts = new MemoryArtifacts(sessionId, record.files);
     this.#record = record;
     this.#released = released;
   }
@@ -162,15 +164,11 @@ export class MemorySession implements SessionStore {
     return this.#open().changes.get(changeId);
   }
 
-  get artifacts(): MemoryArtifacts {
-    return this.#record.artifacts;
-  }
-
   // deno-lint-ignore require-await
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#record.artifacts.sweep();
+    this.artifacts.close();
     this.#released();
   }
 

@@ -91,6 +91,8 @@ const SENTENCES: readonly (readonly [RegExp, StorageReason])[] = [
 ];
 
 const CODES: { readonly [code: string]: StorageReason } = {
+  EEXIST: "foreign",
+  ENOTDIR: "foreign",
   EROFS: "read_only",
   EACCES: "read_only",
   EPERM: "read_only",
