@@ -60,7 +60,7 @@ export function info(sessionId: string, part: Partial<SessionInfo> = {}): Sessio
 export class FakeClock implements Clock {
   turns = 0;
   #now = 0;
-  #sleepers: { readonly due: number; wake(): void }[] = [];
+  #sleepers: { readonly ms: number; readonly due: number; wake(): void }[] = [];
   #asked = Promise.withResolvers<void>();
 
   now(): number {
@@ -69,7 +69,7 @@ export class FakeClock implements Clock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const slept = Promise.withResolvers<void>();
-    const sleeper = { due: this.#now + ms, wake: slept.resolve };
+    const sleeper = { ms, due: this.#now + ms, wake: slept.resolve };
     this.#sleepers.push(sleeper);
     signal?.addEventListener("abort", () => {
       this.#sleepers = this.#sleepers.filter((each) => each !== sleeper);
@@ -85,10 +85,10 @@ export class FakeClock implements Clock {
     await systemClock.turn();
   }
 
-  /** Waits until something sleeps, then moves on by `ms`. */
-  async pass(ms: number): Promise<void> {
-    while (this.#sleepers.length === 0) await this.#asked.promise;
-    this.#now += ms;
+  /** Waits until something sleeps for so long, then moves on by `passed`. */
+  async pass(ms: number, passed: number = ms): Promise<void> {
+    while (this.#sleepers.every((sleeper) => sleeper.ms !== ms)) await this.#asked.promise;
+    this.#now += passed;
     for (const sleeper of this.#sleepers.filter(({ due }) => due <= this.#now)) sleeper.wake();
     this.#sleepers = this.#sleepers.filter(({ due }) => due > this.#now);
   }
