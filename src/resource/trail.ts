@@ -19,11 +19,15 @@ export class Trail {
     this.#marks = marks;
   }
 
-  /** Looks at the folders, outermost first; undefined when one of them is no folder now. Throws Deno's errors. */
+  /**
+   * Looks at the folders, outermost first; undefined when one of them is no folder now. Leaves out those that this process
+   * may not look at. Throws Deno's other errors.
+   */
   static of(folders: readonly string[]): Trail | undefined {
     const marks: Mark[] = [];
     for (const folder of folders) {
-      const info = Deno.lstatSync(folder);
+      const info = lookAt(folder);
+      if (info === undefined) continue;
       if (!info.isDirectory) return undefined;
       marks.push({
         dev: info.dev,
@@ -49,5 +53,15 @@ export class Trail {
   passes(folder: { readonly dev: number; readonly ino: number | null }): boolean {
     return folder.ino !== null &&
       this.#marks.some((mark) => mark.ino === folder.ino && mark.dev === folder.dev);
+  }
+}
+
+function lookAt(folder: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.lstatSync(folder);
+  } catch (error) {
+    // Deno before 2.9 grants a folder with something denied below it and still refuses to look at it.
+    if (error instanceof Deno.errors.NotCapable) return undefined;
+    throw error;
   }
 }
