@@ -8,7 +8,7 @@ import { HostError } from "../errors.ts";
 import { Catalogue } from "./catalogue.ts";
 import { LocalConnection } from "./connection.ts";
 import { Pace } from "./pace.ts";
-import { Registry } from "./registry.ts";
+import type { Registry } from "./registry.ts";
 import { Watchers } from "./watch.ts";
 
 /** What a {@linkcode LocalHost} is made of. It owns the store and the Engines from then on and closes them. */
@@ -89,7 +89,8 @@ export class LocalHost {
 
   async #open(): Promise<Registry> {
     const { clock, ids, log, limits = LIMITS } = this.#options;
-    const store = await this.#store();
+    // Everything that Sessions need is loaded with the first of them, so that a handshake comes sooner.
+    const [store, { Registry }] = await Promise.all([this.#store(), import("./registry.ts")]);
     return new Registry({
       store,
       engineOf: (engineId) => this.#catalogue.find(engineId),
