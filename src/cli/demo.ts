@@ -8,9 +8,9 @@ import { VERSION } from "./version.ts";
 
 const RECIPE = `# Bread
 
-- 500 g flour
-- 350 g watr
-- 10 g salt
+500 g flour
+350 g watr
+10 g salt
 
 Knead, wait, bake.
 `;
@@ -26,11 +26,12 @@ export async function demo(screen: Screen): Promise<number> {
     await Deno.mkdir(stage.project);
     await Deno.writeTextFile(stage.recipe, RECIPE);
     await play(stage);
+    await stage.leave();
     screen.line();
     screen.line(
       `${
         screen.paint("green", "All of that was true.")
-      } Next: gangway doctor prints the settings for your editor.`,
+      } "gangway doctor" prints the settings for your editor.`,
     );
     return 0;
   } catch (error) {
@@ -46,8 +47,10 @@ export async function demo(screen: Screen): Promise<number> {
 }
 
 async function play(stage: Stage): Promise<void> {
-  stage.screen.line(stage.screen.paint("bold", `Gangway ${VERSION}: what an editor sees`));
-  stage.screen.line("The workbench plays the agent: no model, no account, no network.");
+  stage.title(`Gangway ${VERSION}: what an editor sees`);
+  stage.viewer.line(
+    "The workbench plays the agent: no model, no account, no network. DEMO is a temporary folder.",
+  );
 
   stage.act("The editor starts Gangway and opens a Session");
   await stage.start();
@@ -87,7 +90,8 @@ async function play(stage: Stage): Promise<void> {
   await begun;
   const since = performance.now();
   stage.editor.notify("session/cancel", { sessionId });
-  stage.screen.line(stage.label("editor", "cancels"));
+  stage.viewer.end();
+  stage.viewer.say("editor", "cancels");
   stage.expect(await answer === "cancelled", `it was cancelled in ${elapsed(since)}`);
 
   stage.act("The editor closes. Its process is gone, the Session is not");
@@ -100,28 +104,36 @@ async function play(stage: Stage): Promise<void> {
   );
   stage.expect(
     found !== undefined,
-    `the new process lists it: "${found?.title ?? "without a title"}", ${found?.updatedAt}`,
+    `the new process lists it: "${found?.title ?? "without a title"}", used at ${timeOf(found?.updatedAt)}`,
   );
   await stage.comeBack(sessionId);
 }
 
 /** The demo's folder, its editor and what it prints. */
 class Stage {
-  readonly screen: Screen;
   readonly project: string;
   readonly recipe: string;
   readonly viewer: Viewer;
-  readonly #state: string;
+  readonly #screen: Screen;
+  readonly #place: string;
   #editor: Editor | undefined;
   #abilities: JsonObject = {};
   #acts = 0;
 
   constructor(screen: Screen, place: string) {
-    this.screen = screen;
+    this.#screen = screen;
+    this.#place = place;
     this.project = `${place}/project`;
     this.recipe = `${this.project}/bread.md`;
-    this.#state = `${place}/state`;
-    this.viewer = new Viewer(screen);
+    // The long names of a temporary folder and of this file say nothing.
+    this.viewer = new Viewer(
+      screen,
+      (text) =>
+        text.replaceAll(place, "DEMO").replaceAll(Deno.execPath(), "deno").replaceAll(
+          Deno.mainModule,
+          "mod.ts",
+        ),
+    );
   }
 
   get editor(): Editor {
@@ -130,29 +142,32 @@ class Stage {
   }
 
   act(title: string): void {
-    this.screen.line();
-    this.screen.line(this.screen.paint("bold", `${++this.#acts}. ${title}`));
+    this.viewer.line();
+    this.title(`${++this.#acts}. ${title}`);
   }
 
-  label(who: string, text: string): string {
-    return this.viewer.label(who, text);
+  title(text: string): void {
+    this.viewer.line(this.#screen.paint("bold", text));
   }
 
   fact(text: string): void {
-    this.screen.line(this.label("", text));
+    this.viewer.say("", text, "dim");
   }
 
   /** Says what was found true; throws where it was not. */
   expect(truth: boolean, text: string): void {
     if (!truth) throw new AgentError(`it is not true that ${text}`);
-    this.screen.line(`  ${this.screen.paint("green", "✓")} ${text}`);
+    this.viewer.line(`  ${this.#screen.paint("green", "✓")} ${text}`);
   }
 
   /** Starts the agent with no more permissions than the demo needs. */
   async start(): Promise<void> {
-    const folders = [this.#state, this.project];
-    const launch = launchSelf({ read: folders, write: folders, run: ["sh"] }, ["--state", this.#state]);
-    this.fact(this.screen.paint("dim", `$ ${commandLine(launch)}`));
+    const place = [this.#place];
+    const launch = launchSelf(
+      { read: place, write: place, run: ["sh"] },
+      ["--agent", "workbench", "--state", `${this.#place}/state`],
+    );
+    this.fact(`$ ${commandLine(launch)}`);
     const since = performance.now();
     this.#editor = new Editor(launch, {
       update: (_, update) => this.viewer.show(update),
@@ -175,8 +190,8 @@ class Stage {
 
   /** Sends a prompt, shows what arrives and returns the stop reason. */
   async prompt(sessionId: string, text: string, links: readonly JsonObject[] = []): Promise<string> {
-    for (const line of text.split("\n")) this.screen.line(this.label("you", line));
-    for (const link of links) this.screen.line(this.label("", `[${link.name}]`));
+    for (const line of text.split("\n")) this.viewer.say("you", line);
+    for (const link of links) this.viewer.say("you", `[${link.name}]`);
     this.viewer.begin();
     const since = performance.now();
     const { stopReason } = await this.editor.request("session/prompt", {
@@ -184,7 +199,7 @@ class Stage {
       prompt: [{ type: "text", text }, ...links],
     });
     this.viewer.end();
-    this.fact(this.screen.paint("dim", `${stopReason} after ${elapsed(since)}`));
+    this.fact(`${stopReason} after ${elapsed(since)}`);
     return String(stopReason);
   }
 
@@ -207,6 +222,10 @@ class Stage {
     const { code } = await editor.close();
     this.fact(`process ${editor.pid} ended with code ${code}`);
   }
+}
+
+function timeOf(date: Json | undefined): string {
+  return typeof date === "string" ? new Date(date).toLocaleTimeString() : "an unknown time";
 }
 
 function elapsed(since: number): string {

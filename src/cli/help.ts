@@ -18,8 +18,8 @@ Flags
                    real work without a model, to try an editor with
   --state FOLDER   Where Sessions are kept (default: your system's place for it)
   --memory         Keep Sessions in memory only
-  --log-level L    debug, info, warn or error; to stderr unless --log-file is given
-  --log-file FILE  Where the log goes; info unless --log-level is given
+  --log-level L    debug, info, warn or error; to stderr unless a file is named
+  --log-file FILE  Where the log goes; info unless a level is named
   --version, -V    The version
   --help, -h       This text
 

@@ -5,21 +5,42 @@ const CODES: Readonly<Record<Style, number>> = { bold: 1, dim: 2, red: 31, green
 
 /** Text for a person on stdout, in colour only on a terminal that wants it. */
 export interface Screen {
+  /** Columns that a line may take. */
+  readonly width: number;
   /** Writes a line. */
   line(text?: string): void;
   /** Makes text stand out where colour is wanted. */
   paint(style: Style, text: string): string;
 }
 
+/** Columns where stdout is no terminal, and at most. */
+const WIDTH = 100;
+
 /** The terminal, or whatever stdout is. */
 export function stdoutScreen(): Screen {
-  const coloured = !Deno.noColor && Deno.stdout.isTerminal();
+  const terminal = Deno.stdout.isTerminal();
+  const coloured = terminal && !Deno.noColor;
   const encoder = new TextEncoder();
   return {
+    width: terminal ? Math.min(Deno.consoleSize().columns, WIDTH) : WIDTH,
     line(text = "") {
       const bytes = encoder.encode(`${text}\n`);
       for (let sent = 0; sent < bytes.length;) sent += Deno.stdout.writeSync(bytes.subarray(sent));
     },
     paint: (style, text) => coloured ? `\x1b[${CODES[style]}m${text}\x1b[0m` : text,
   };
+}
+
+/** Breaks text at spaces so that no line is longer than `width`, unless a word is. */
+export function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (longer.length > width && line !== "") {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line];
 }

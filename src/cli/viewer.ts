@@ -1,8 +1,11 @@
 import type { Json, JsonObject } from "../model/json.ts";
-import type { Screen, Style } from "./screen.ts";
+import { type Screen, type Style, wrap } from "./screen.ts";
 import { objectOf } from "./editor.ts";
 
 const PLAN_MARKS: Readonly<Record<string, string>> = { completed: "●", in_progress: "◐", pending: "○" };
+
+/** Columns before the text of a line. */
+const MARGIN = 10;
 
 const SPEAKERS: Readonly<Record<string, Style>> = {
   you: "cyan",
@@ -26,18 +29,33 @@ export class Viewer {
   readonly #tools = new Map<string, JsonObject>();
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
   #quiet = false;
+  #speaker = "";
   /** Text whose line is not complete yet. */
   #open: { readonly who: string; readonly text: string } | undefined;
 
-  /** Shows on this screen. */
-  constructor(screen: Screen) {
+  readonly #shorten: (text: string) => string;
+
+  /** Shows on this screen. `shorten` may replace what a reader does not want to see at length. */
+  constructor(screen: Screen, shorten: (text: string) => string = (text) => text) {
     this.#screen = screen;
+    this.#shorten = shorten;
   }
 
-  /** A line of a speaker, in columns. */
-  label(who: string, text: string): string {
-    const style = SPEAKERS[who] ?? "dim";
-    return `  ${this.#screen.paint(style, who.padEnd(7))} ${text}`;
+  /** Shows what a speaker says, whose name stands before the first line of a row of them. */
+  say(who: string, text: string, style?: Style): void {
+    if (this.#quiet) return;
+    for (const line of wrap(this.#shorten(text), this.#screen.width - MARGIN)) {
+      const name = (who === this.#speaker ? "" : who).padEnd(MARGIN - 3);
+      const shown = style === undefined ? line : this.#screen.paint(style, line);
+      this.#screen.line(`  ${this.#screen.paint(SPEAKERS[who] ?? "dim", name)} ${shown}`.trimEnd());
+      this.#speaker = who;
+    }
+  }
+
+  /** Shows a line that nobody says; whoever speaks next is named again. */
+  line(text: string = ""): void {
+    this.#speaker = "";
+    this.#screen.line(text);
   }
 
   /** Forgets what was counted. `quiet` shows nothing from now on, `shown` everything. */
@@ -50,7 +68,7 @@ export class Viewer {
 
   /** Shows what is left of an open line. */
   end(): void {
-    if (this.#open !== undefined && this.#open.text !== "") this.#line(this.#open.who, this.#open.text);
+    if (this.#open !== undefined && this.#open.text !== "") this.say(this.#open.who, this.#open.text);
     this.#open = undefined;
   }
 
@@ -75,7 +93,7 @@ export class Viewer {
       case "plan":
         this.end();
         for (const entry of listOf(update.entries)) {
-          this.#line("plan", `${PLAN_MARKS[String(entry.status)] ?? "?"} ${entry.content}`);
+          this.say("plan", `${PLAN_MARKS[String(entry.status)] ?? "?"} ${entry.content}`);
         }
         break;
       case "tool_call":
@@ -85,7 +103,7 @@ export class Viewer {
         break;
       case "session_info_update":
         this.end();
-        if (typeof update.title === "string") this.#line("title", update.title);
+        if (typeof update.title === "string") this.say("title", update.title);
         break;
     }
     this.#waiting.get(kind)?.resolve();
@@ -98,12 +116,10 @@ export class Viewer {
     this.asked++;
     const options = listOf(params.options);
     const chosen = options.find((option) => option.kind === "allow_once");
-    this.#line(
-      "asks",
-      `${objectOf(params.toolCall).title}?  ${options.map(({ name }) => `[${name}]`).join(" ")}`,
-    );
+    this.say("asks", `${objectOf(params.toolCall).title}?`);
+    for (const { name } of options) this.say("asks", `[${name}]`, "dim");
     if (chosen === undefined) return { outcome: { outcome: "cancelled" } };
-    this.#line("editor", `answers "${chosen.name}"`);
+    this.say("editor", `answers "${chosen.name}"`);
     return { outcome: { outcome: "selected", optionId: chosen.optionId ?? null } };
   }
 
@@ -114,7 +130,7 @@ export class Viewer {
     if (this.#open?.who !== who) this.end();
     const lines = `${this.#open?.text ?? ""}${piece}`.split("\n");
     const rest = lines.pop() ?? "";
-    for (const line of lines) this.#line(who, line);
+    for (const line of lines) this.say(who, line);
     this.#open = { who, text: rest };
   }
 
@@ -123,9 +139,9 @@ export class Viewer {
     const before = this.#tools.get(id);
     const now = { ...before, ...update };
     this.#tools.set(id, now);
-    if (before === undefined) this.#line("tool", `${now.title}`);
+    if (before === undefined) this.say("tool", `${now.title}`);
     if (before?.status === now.status || (now.status !== "completed" && now.status !== "failed")) return;
-    this.#line("", `${now.status}`);
+    this.say("", `${now.status}`);
     for (const item of listOf(now.content)) {
       if (item.type === "diff") this.#diff(item);
       else this.#lines(String(objectOf(item.content).text ?? ""));
@@ -142,21 +158,17 @@ export class Viewer {
       tail < Math.min(before.length, after.length) - head && before.at(-1 - tail) === after.at(-1 - tail)
     ) tail++;
     for (const line of before.slice(head, before.length - tail)) {
-      this.#line("", this.#screen.paint("red", `- ${line}`));
+      this.say("", `- ${line}`, "red");
     }
     for (const line of after.slice(head, after.length - tail)) {
-      this.#line("", this.#screen.paint("green", `+ ${line}`));
+      this.say("", `+ ${line}`, "green");
     }
   }
 
   #lines(text: string): void {
     const lines = text.trimEnd().split("\n");
-    for (const line of lines.slice(0, SHOWN_LINES)) this.#line("", line);
-    if (lines.length > SHOWN_LINES) this.#line("", `… ${lines.length - SHOWN_LINES} more lines`);
-  }
-
-  #line(who: string, text: string): void {
-    if (!this.#quiet) this.#screen.line(this.label(who, text));
+    for (const line of lines.slice(0, SHOWN_LINES)) this.say("", line);
+    if (lines.length > SHOWN_LINES) this.say("", `… ${lines.length - SHOWN_LINES} more lines`);
   }
 }
 
