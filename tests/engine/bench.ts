@@ -15,6 +15,8 @@ export interface BenchParts extends Omit<SinkParts, "signal"> {
   readonly mode?: string;
   readonly services?: Partial<ClientServices>;
   readonly restored?: Json;
+  /** Is told of each title before the Host has kept it. */
+  readonly titled?: () => void;
   readonly options?: WorkbenchOptions;
 }
 
@@ -135,6 +137,7 @@ function contextOf(parts: BenchParts, host: FakeHost, mode: () => string): Engin
     commands: () => Promise.resolve(),
     title: (title) => {
       host.titles.push(title);
+      parts.titled?.();
       return Promise.resolve();
     },
     configured: () => Promise.resolve(),

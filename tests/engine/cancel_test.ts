@@ -115,6 +115,13 @@ Deno.test("[C7] a Turn that is stopped before it begins does nothing", async () 
   assertEquals(await namesIn(temp.path), []);
 });
 
+Deno.test("[C7] no step begins after a stop", async () => {
+  const bench = await Bench.open({ titled: () => deed.stop.abort() });
+  const deed: Deed = bench.start("/say first\n/title One\n/title Two");
+  await deed.outcome;
+  assertEquals(bench.titles, ["One"]);
+});
+
 /** Starts a tree of three processes, one of which ignores what can be ignored, and returns their ids. */
 async function tree({ sink }: Deed): Promise<number[]> {
   await sink.when((made) => made[0] === "toolOutput" && made[3].includes("ready"));

@@ -96,7 +96,7 @@ Deno.test("a working directory that is gone is a sentence", async () => {
   const [shown] = result.content;
   assert(shown?.kind === "text");
   assertEquals(result.status, "failed");
-  assertMatch(shown.text, /^Cannot run sh: /);
+  assertMatch(shown.text, /^Cannot run sh in \/nowhere\/at\/all: one of the two does not exist$/);
 });
 
 Deno.test("a sink that fails leaves no command behind", async () => {

@@ -1,5 +1,5 @@
 import { atMost } from "./waiting.ts";
-import { failureOf } from "./failure.ts";
+import { failureOf, ToolFailure } from "./failure.ts";
 
 /** How a program ended: by itself with a code, or by a signal. */
 export interface Exit {
@@ -79,6 +79,9 @@ function start(command: string, cwd: string): Deno.ChildProcess {
       detached: true,
     }).spawn();
   } catch (error) {
+    if (error instanceof Deno.errors.NotFound) {
+      throw new ToolFailure(`Cannot run sh in ${cwd}: one of the two does not exist`);
+    }
     throw failureOf(error, { verb: "run", what: "sh" });
   }
 }
