@@ -51,8 +51,8 @@ export class ToolCard {
   /** UTF-16 units of content that the card presented at most. */
   weight = 0;
   #inputComplete = false;
-  #working = false;
-  #runsAt: number | undefined;
+  /** When the tool counts as working: -Infinity once it showed that it does, Infinity while nothing says so. */
+  #worksFrom = Infinity;
   #recorded = false;
 
   /** Begins a card of which nothing is known. */
@@ -65,30 +65,33 @@ export class ToolCard {
     return this.announced !== undefined && this.announced !== this.durable?.sha256;
   }
 
-  /** When a tool that nothing holds up counts as working; undefined where that is settled. */
-  get runsAt(): number | undefined {
-    return this.#working || this.end !== undefined ? undefined : this.#runsAt;
+  /** When the status moves on from `pending` by itself; Infinity where it does not. */
+  get worksFrom(): number {
+    return this.end === undefined ? this.#worksFrom : Infinity;
   }
 
   /** The status to show at `now`. */
   status(now: number): CardStatus {
     if (this.end !== undefined) return this.end.status;
-    return this.#working || (this.#runsAt !== undefined && now >= this.#runsAt) ? "in_progress" : "pending";
+    return now >= this.#worksFrom ? "in_progress" : "pending";
   }
 
-  /** A dialog about the tool opened (`undefined`), or closed at `now`. */
+  /** A dialog about the tool opened (`undefined`), or closed at `now`. A tool that showed its work goes on showing it. */
   wait(now: number | undefined): void {
-    this.#runsAt = now === undefined ? undefined : now + PENDING_MS;
+    if (this.#worksFrom !== -Infinity) this.#worksFrom = now === undefined ? Infinity : now + PENDING_MS;
+  }
+
+  takeStart(parent: string | undefined): Change {
+    if (parent === undefined || this.parent !== undefined || this.end !== undefined) return "nothing";
+    this.parent = parent;
+    return "head";
   }
 
   /** A later input replaces an earlier one, a preview never a complete one. After the end only what was never known is taken. */
   takeInput(input: ToolInput, now: number): Change {
     if (this.#inputComplete && (!input.complete || this.end !== undefined)) return "nothing";
     this.input = input;
-    if (input.complete) {
-      this.#inputComplete = true;
-      this.#runsAt ??= now + PENDING_MS;
-    }
+    if (input.complete) this.#completeInput(now);
     return "head";
   }
 
@@ -145,8 +148,7 @@ export class ToolCard {
     this.parent ??= record.parent;
     if (final || !this.#inputComplete) {
       this.input = record.input;
-      this.#inputComplete ||= record.input.complete;
-      if (record.input.complete) this.#runsAt ??= now + PENDING_MS;
+      if (record.input.complete) this.#completeInput(now);
     }
     this.#takeRecordedOutput(record.output);
     if (final && record.result !== undefined) {
@@ -189,11 +191,16 @@ export class ToolCard {
     this.output ??= new LiveOutput();
     this.output.replace(output.text, output.dropped);
     this.#recorded = true;
-    this.#working = true;
+    this.#worksFrom = -Infinity;
+  }
+
+  #completeInput(now: number): void {
+    if (!this.#inputComplete && this.#worksFrom === Infinity) this.#worksFrom = now + PENDING_MS;
+    this.#inputComplete = true;
   }
 
   #work(): void {
-    this.#working = true;
+    this.#worksFrom = -Infinity;
     this.#weigh();
   }
 

@@ -61,17 +61,17 @@ export class CardWire {
 
   /** Whether there is something that the Client has not been sent. */
   get wants(): boolean {
-    return !this.#called || this.#head || this.#content || this.#card.runsAt !== undefined;
+    return this.dueAt() < Infinity;
   }
 
   /** When the next snapshot may go out; Infinity where none is wanted. */
   dueAt(): number {
     if (!this.#called) return -Infinity;
-    const runsAt = this.#card.runsAt;
+    const pending = this.#sent.get("status") === `"pending"`;
     return Math.min(
       this.#head ? this.#lastAt + INTERVAL_MS : Infinity,
       this.#content ? this.#contentAt() : Infinity,
-      runsAt === undefined ? Infinity : Math.max(runsAt, this.#lastAt + INTERVAL_MS),
+      pending ? Math.max(this.#card.worksFrom, this.#lastAt + INTERVAL_MS) : Infinity,
     );
   }
 

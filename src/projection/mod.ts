@@ -18,4 +18,4 @@ export {
 } from "./session_updates.ts";
 export type { EncodedUpdate, Fault, FaultCode, Shows, Step } from "./step.ts";
 export { TurnProjection } from "./turn.ts";
-export type { ProjectionOptions } from "./turn.ts";
+export type { Budget, ProjectionOptions } from "./turn.ts";

@@ -64,7 +64,10 @@ export class Replay {
 
   /** The projection of a live Turn, with everything that was replayed of it; undefined for other Turns. */
   handOver(turnId: string): TurnProjection | undefined {
-    return this.#live.has(turnId) ? this.#projection(turnId) : undefined;
+    if (!this.#live.has(turnId)) return undefined;
+    const projection = this.#projection(turnId);
+    projection.limit();
+    return projection;
   }
 
   /** After the last row: plans of Turns that have no end row. */
@@ -79,7 +82,7 @@ export class Replay {
   #projection(turnId: string): TurnProjection {
     let projection = this.#projections.get(turnId);
     if (projection === undefined) {
-      this.#projections.set(turnId, projection = new TurnProjection(turnId, this.#options));
+      this.#projections.set(turnId, projection = new TurnProjection(turnId, this.#options, "after_replay"));
     }
     return projection;
   }

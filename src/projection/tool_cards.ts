@@ -1,3 +1,4 @@
+import type { Change } from "./card.ts";
 import type { CardStyle } from "./card_view.ts";
 import type { EncodedUpdate } from "./step.ts";
 import type { Frame } from "../model/frame.ts";
@@ -31,16 +32,26 @@ export class ToolCards {
   #waiting = new Set<Entry>();
   /** Announced by a start alone; its input usually follows at once and makes a better first showing. */
   #bare: Entry | undefined;
+  #tools = 0;
   #length = 0;
+  #limited: boolean;
 
-  /** Begins without cards. */
-  constructor(style: CardStyle) {
+  /** Begins without cards. `limited`: what is shown counts against a prompt's budget from the start. */
+  constructor(style: CardStyle, limited: boolean) {
     this.#style = style;
+    this.#limited = limited;
+  }
+
+  /** From now on what is shown counts; what was shown before does not. */
+  limit(): void {
+    if (this.#limited) return;
+    this.#limited = true;
+    this.#tools = this.#length = 0;
   }
 
   /** Whether more tools, or more characters of tool content, came than one prompt presents. */
   get overfull(): boolean {
-    return this.#entries.size > LIMITS.promptTools || this.#length > LIMITS.promptToolLength;
+    return this.#limited && (this.#tools > LIMITS.promptTools || this.#length > LIMITS.promptToolLength);
   }
 
   /** When the next waiting snapshot is due; undefined where none is. */
@@ -57,34 +68,33 @@ export class ToolCards {
     const { card, wire } = entry;
     if (frame.meta !== undefined && card.end === undefined) card.meta = frame.meta;
     const before = card.weight;
+    let change: Change;
+    let text = "";
     switch (frame.type) {
       case "tool_start":
-        card.parent ??= frame.parent;
+        change = card.takeStart(frame.parent);
         if (!wire.called && card.end === undefined) {
           this.#bare = entry;
           return;
         }
-        wire.note(card.end === undefined ? "head" : "nothing");
         break;
       case "tool_input":
-        wire.note(card.takeInput(frame.input, now));
+        change = card.takeInput(frame.input, now);
         break;
-      case "tool_output": {
-        const text = frame.redacted && frame.text === "" ? "[redacted]" : frame.text;
-        wire.note(card.takeOutput(frame.seq, text), text);
+      case "tool_output":
+        text = frame.redacted && frame.text === "" ? "[redacted]" : frame.text;
+        change = card.takeOutput(frame.seq, text);
         break;
-      }
       case "tool_progress":
-        wire.note(card.takeProgress(frame.message), frame.message);
+        text = frame.message;
+        change = card.takeProgress(text);
         break;
       case "tool_result":
-        wire.note(
-          card.takeResult(frame.status, frame.contentOmitted ? undefined : frame.result, frame.sha256),
-        );
+        change = card.takeResult(frame.status, frame.contentOmitted ? undefined : frame.result, frame.sha256);
         break;
     }
     this.#length += card.weight - before;
-    this.#show(entry, now, out);
+    this.#show(entry, change, text, now, out);
   }
 
   /** Takes the record of a tool from the transcript. */
@@ -94,17 +104,16 @@ export class ToolCards {
     const before = entry.card.weight;
     const hidden = row.sensitive && !record.input.sensitive;
     const safe = hidden ? { ...record, input: { ...record.input, sensitive: true } } : record;
-    entry.wire.note(entry.card.takeRecord(safe, row, now));
+    const change = entry.card.takeRecord(safe, row, now);
     this.#length += entry.card.weight - before;
-    this.#show(entry, now, out);
+    this.#show(entry, change, "", now, out);
   }
 
   /** Takes a record that is too long to be read. */
   oversize(row: RowHead, now: number, out: EncodedUpdate[]): void {
     this.flushBare(now, out);
     const entry = this.#entry(row.id);
-    entry.wire.note(entry.card.takeOversize(row));
-    this.#show(entry, now, out);
+    this.#show(entry, entry.card.takeOversize(row), "", now, out);
   }
 
   /** Shows a tool of which nothing but its start is known. */
@@ -138,7 +147,7 @@ export class ToolCards {
     if (entry === undefined || entry.holds === 0 || --entry.holds > 0) return;
     if (entry.card.end === undefined) entry.card.wait(now);
     if (!entry.freed) entry.wire.unsettle();
-    this.#send(entry, now, out);
+    this.#send(entry, now, out, true);
   }
 
   /** A card as a dialog shows it. */
@@ -177,21 +186,23 @@ export class ToolCards {
       const card = new ToolCard(toolCallId);
       entry = { card, wire: new CardWire(card, this.#style), holds: 0, freed: false };
       this.#entries.set(toolCallId, entry);
+      this.#tools++;
     }
     return entry;
   }
 
-  #show(entry: Entry, now: number, out: EncodedUpdate[]): void {
+  #show(entry: Entry, change: Change, text: string, now: number, out: EncodedUpdate[]): void {
     if (this.#bare === entry) this.#bare = undefined;
-    if (this.overfull) return;
-    if (entry.holds === 0 && (entry.card.end !== undefined || entry.wire.dueAt() <= now)) {
-      this.#send(entry, now, out);
-    } else this.#wait(entry);
+    if ((change === "nothing" && entry.wire.called) || this.overfull) return;
+    const { card, wire } = entry;
+    wire.note(change, text);
+    if (entry.holds === 0 && (card.end !== undefined || wire.dueAt() <= now)) this.#send(entry, now, out);
+    else this.#wait(entry);
   }
 
-  #send(entry: Entry, now: number, out: EncodedUpdate[]): void {
+  #send(entry: Entry, now: number, out: EncodedUpdate[], all = false): void {
     const ended = entry.card.end !== undefined;
-    const update = entry.wire.encode(now, ended);
+    const update = entry.wire.encode(now, all || ended);
     if (update !== undefined) out.push(update);
     if (ended) {
       entry.card.free();

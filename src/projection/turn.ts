@@ -30,6 +30,9 @@ export interface ProjectionOptions {
   readonly redact?: Redact;
 }
 
+/** From when on tools count against a prompt's budget: what a replay shows does not belong to a prompt. */
+export type Budget = "prompt" | "after_replay";
+
 /** Why a projection takes nothing any more: what every further step is. */
 type Over = { readonly step: Step };
 
@@ -58,13 +61,21 @@ export class TurnProjection {
   #over: Over | undefined;
 
   /** Begins with nothing shown. */
-  constructor(turnId: string, options: ProjectionOptions) {
+  constructor(turnId: string, options: ProjectionOptions, budget: Budget = "prompt") {
     this.turnId = turnId;
     this.#shows = options.abilities;
     this.#redact = options.redact ?? redactSecrets;
-    this.#cards = new ToolCards({ redact: this.#redact, terminal: options.abilities.terminal });
+    this.#cards = new ToolCards(
+      { redact: this.#redact, terminal: options.abilities.terminal },
+      budget === "prompt",
+    );
     this.#plan = new ShownPlan(this.#redact);
     this.#notices = new ShownNotices(turnId, options.abilities.notices, this.#redact);
+  }
+
+  /** The replay is over: tools count from now on. */
+  limit(): void {
+    this.#cards.limit();
   }
 
   /** When {@linkcode tick} has something to send, in the time of `now`; 0 for at once, undefined for never. */
