@@ -13,8 +13,11 @@ import { SessionLock } from "./session_lock.ts";
 import { type SessionPlace, StateFolder, syncFolder } from "./state_folder.ts";
 import { storageFailure } from "./storage_failure.ts";
 
-/** A moment at which something is durable and its caller does not know yet. */
-export type StorePoint = "created" | "committed" | "sealed" | "removed";
+/**
+ * A moment around a durable step. `_begun`: asked for, and nothing of it is done. `_done`: durable, and the caller does not know
+ * yet.
+ */
+export type StorePoint = `${"create" | "commit" | "seal" | "remove"}_${"begun" | "done"}`;
 
 /** What {@linkcode openFolderStore} needs. */
 export interface FolderStoreOptions {
@@ -69,22 +72,24 @@ class FolderStore implements Store {
 
   async create(info: SessionInfo): Promise<SessionStore> {
     const place = this.#place(info.sessionId);
+    this.#options.failpoint?.("create_begun", info.sessionId);
     try {
       await Deno.mkdir(place.path, { mode: 0o700 });
     } catch (cause) {
       if (cause instanceof Deno.errors.AlreadyExists) throw sessionExists(info.sessionId);
       throw storageFailure(cause, place);
     }
-    let session: FolderSession;
+    let session: FolderSession | undefined;
     try {
       session = this.#take(place, info);
       await Promise.all([syncFolder(place.path), syncFolder(this.#state.sessions)]);
     } catch (cause) {
+      await session?.close();
       await Deno.remove(place.path, { recursive: true });
       throw storageFailure(cause, place);
     }
     this.#list.put(info);
-    this.#options.failpoint?.("created", info.sessionId);
+    this.#options.failpoint?.("create_done", info.sessionId);
     return session;
   }
 
@@ -103,6 +108,7 @@ class FolderStore implements Store {
 
   async remove(sessionId: string): Promise<void> {
     const place = this.#place(sessionId);
+    this.#options.failpoint?.("remove_begun", sessionId);
     try {
       const lock = SessionLock.take(place, this.#options.program);
       try {
@@ -115,14 +121,17 @@ class FolderStore implements Store {
     }
     // After the files, so that there is room on a full disk.
     this.#list.forget(sessionId);
-    this.#options.failpoint?.("removed", sessionId);
+    this.#options.failpoint?.("remove_done", sessionId);
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await Promise.all([...this.#held].map((session) => session.close()));
-    this.#list.close();
+    try {
+      await Promise.all([...this.#held].map((session) => session.close()));
+    } finally {
+      this.#list.close();
+    }
   }
 
   /** Takes hold of what is there, or makes a new Session in its empty folder. */
@@ -137,9 +146,13 @@ class FolderStore implements Store {
         sessionId,
         db,
         lock,
-        artifacts: new FolderArtifacts(place, () => db.artifacts(), () => failpoint?.("sealed", sessionId)),
+        artifacts: new FolderArtifacts(
+          place,
+          () => db.artifacts(),
+          (stage) => failpoint?.(`seal_${stage}`, sessionId),
+        ),
         listed: (changed) => this.#list.put(changed),
-        committed: () => failpoint?.("committed", sessionId),
+        committing: (stage) => failpoint?.(`commit_${stage}`, sessionId),
         released: () => this.#held.delete(session),
       });
       this.#held.add(session);

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import type { ArtifactReference } from "../../model/artifact.ts";
+import type { HostError } from "../errors.ts";
 import type { ArtifactFiles } from "./contract.ts";
 import { bytesMissing, checkedId, storeClosed } from "./failure.ts";
 import { storageFailure } from "./storage_failure.ts";
@@ -65,24 +66,26 @@ class Upload {
 export class FolderArtifacts implements ArtifactFiles {
   readonly #place: SessionPlace;
   readonly #rows: () => ArtifactRows;
-  readonly #sealed: () => void;
+  readonly #sealing: (stage: "begun" | "done") => void;
   readonly #uploads = new Map<string, Promise<Upload>>();
   #closed = false;
 
-  /** `rows` reads what the database knows; `sealed` is told when an Artifact is on the disk and its caller does not know yet. */
+  /**
+   * `rows` reads what the database knows; `sealing` is told when sealing begins, and when the Artifact is on the disk and its
+   * caller does not know yet.
+   */
   constructor(
     place: SessionPlace,
     rows: () => ArtifactRows,
-    sealed: () => void,
+    sealing: (stage: "begun" | "done") => void,
   ) {
     this.#place = place;
     this.#rows = rows;
-    this.#sealed = sealed;
+    this.#sealing = sealing;
   }
 
   async begin(uploadId: string): Promise<number> {
-    checkedId("upload", uploadId);
-    this.#check();
+    this.#check("upload", uploadId);
     let upload = this.#uploads.get(uploadId);
     if (upload === undefined) {
       upload = this.#create(uploadId);
@@ -100,25 +103,25 @@ export class FolderArtifacts implements ArtifactFiles {
   }
 
   async measure(uploadId: string): Promise<{ size: number; sha256: string } | undefined> {
-    this.#check();
+    this.#check("upload", uploadId);
     const upload = await this.#uploads.get(uploadId);
     return upload?.measure();
   }
 
   async seal(uploadId: string, artifactId: string): Promise<void> {
-    checkedId("Artifact", artifactId);
+    this.#check("Artifact", artifactId);
     const upload = await this.#upload(uploadId);
+    this.#sealing("begun");
     await this.#guard(upload.sync());
-    this.#uploads.delete(uploadId);
+    if (!this.#uploads.delete(uploadId)) throw bytesMissing("upload", uploadId);
     await upload.close();
     await this.#guard(Deno.rename(this.#path(uploadId, UPLOAD), this.#path(artifactId, ARTIFACT)));
     await this.#guard(syncFolder(this.#place.path));
-    this.#sealed();
+    this.#sealing("done");
   }
 
   async read(artifactId: string, offset: number, length: number): Promise<Uint8Array> {
-    checkedId("Artifact", artifactId);
-    this.#check();
+    this.#check("Artifact", artifactId);
     try {
       const file = await Deno.open(this.#path(artifactId, ARTIFACT), { read: true });
       try {
@@ -134,8 +137,7 @@ export class FolderArtifacts implements ArtifactFiles {
   }
 
   async remove(id: string): Promise<void> {
-    checkedId("Artifact", id);
-    this.#check();
+    this.#check("Artifact", id);
     const upload = this.#uploads.get(id);
     this.#uploads.delete(id);
     await (await upload)?.close();
@@ -145,7 +147,7 @@ export class FolderArtifacts implements ArtifactFiles {
 
   // deno-lint-ignore require-await -- the interface promises rejections, never throws.
   async list(): Promise<ArtifactRows> {
-    this.#check();
+    if (this.#closed) throw this.#gone();
     return this.#rows();
   }
 
@@ -193,7 +195,7 @@ export class FolderArtifacts implements ArtifactFiles {
   }
 
   async #upload(uploadId: string): Promise<Upload> {
-    this.#check();
+    this.#check("upload", uploadId);
     const upload = await this.#uploads.get(uploadId);
     if (upload === undefined) throw bytesMissing("upload", uploadId);
     return upload;
@@ -203,8 +205,13 @@ export class FolderArtifacts implements ArtifactFiles {
     return `${this.#place.path}/${id}${suffix}`;
   }
 
-  #check(): void {
-    if (this.#closed) throw storeClosed(`The Session "${this.#place.sessionId}"`);
+  #check(what: "upload" | "Artifact", id: string): void {
+    checkedId(what, id);
+    if (this.#closed) throw this.#gone();
+  }
+
+  #gone(): HostError {
+    return storeClosed(`The Session "${this.#place.sessionId}"`);
   }
 
   async #guard<T>(work: Promise<T>): Promise<T> {

@@ -21,8 +21,8 @@ export interface SessionParts {
   readonly artifacts: FolderArtifacts;
   /** Told of each new listing entry after its commit. Must not throw. */
   readonly listed: (info: SessionInfo) => void;
-  /** Told of a commit before its callers are. */
-  readonly committed: () => void;
+  /** Told of a commit before it, and after it before its callers are. */
+  readonly committing: (stage: "begun" | "done") => void;
   /** Told at the end of the close. */
   readonly released: () => void;
 }
@@ -129,6 +129,7 @@ export class FolderSession implements SessionStore {
     const group = this.#waiting;
     if (group.length === 0) return;
     this.#waiting = [];
+    this.#parts.committing("begun");
     const errors = this.#parts.db.commit(group.map(({ batch }) => batch));
     let info: SessionInfo | undefined;
     group.forEach(({ batch }, at) => {
@@ -136,7 +137,7 @@ export class FolderSession implements SessionStore {
       for (const write of batch) if (write.op === "info") info = write.info;
     });
     if (info !== undefined) this.#parts.listed(info);
-    this.#parts.committed();
+    this.#parts.committing("done");
     group.forEach(({ done, failed }, at) => {
       if (errors[at] === undefined) done();
       else failed(errors[at]);
