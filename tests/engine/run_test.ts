@@ -85,10 +85,10 @@ Deno.test("a command reads nothing and what it leaves behind ends with it", asyn
 Deno.test("whoever moved away and holds the output does not hold the Turn", async () => {
   await using temp = await folder();
   const { sink, result } = await run(temp.path, "setsid sleep 1000 & echo $!");
-  assertEquals(result.exitCode, 0);
   const pid = Number(sink.all("toolOutput")[0]?.[3]);
   Deno.kill(pid, "SIGKILL");
   await gone([pid]);
+  assertEquals(result.exitCode, 0);
 });
 
 Deno.test("a working directory that is gone is a sentence", async () => {
