@@ -132,7 +132,7 @@ Deno.test("[D1] without any permission it serves, keeps Sessions in memory and s
       assertEquals(editor.stderr.trim().split("\n").length, 1);
       assertStringIncludes(editor.stderr, "kept in memory only");
     });
-    assertEquals([...Deno.readDirSync(folder)], []);
+    assertEquals(await Array.fromAsync(Deno.readDir(folder)), []);
   });
 });
 
