@@ -85,11 +85,12 @@ export async function serve(options: ServeOptions): Promise<void> {
     .connect(mailbox.stream);
 
   try {
-    await feed(options.input, mailbox, writer, options.signal);
+    await feed(options, mailbox, writer);
     await within(clock, LIMITS.drainMs, Promise.race([mailbox.idle(), writer.gone]));
   } finally {
     mailbox.seal();
-    await within(clock, CLOSE_MS, Promise.all([sessions?.shutdown(), writer.close()]));
+    const released = sessions?.shutdown().catch(() => log.error("The Sessions could not be released"));
+    await within(clock, CLOSE_MS, Promise.all([released, writer.close()]));
     writer.abort();
     mailbox.close();
     await connection.closed;
@@ -103,23 +104,35 @@ async function ownSessions(): Promise<(parts: SessionParts) => ConnectionSession
 
 /** Reads lines into the mailbox until the input, the signal or the Client ends it. */
 async function feed(
-  input: ReadableStream<Uint8Array>,
+  { input, log, signal }: ServeOptions,
   mailbox: Mailbox,
   writer: LineWriter,
-  signal: AbortSignal | undefined,
 ): Promise<void> {
   const reader = input.getReader();
-  const stop = () => void reader.cancel().catch(() => {});
+  const stopped = Promise.withResolvers<void>();
+  const stop = () => {
+    stopped.resolve();
+    reader.cancel().catch(() => {});
+  };
   if (signal?.aborted) stop();
   signal?.addEventListener("abort", stop, { once: true });
   writer.gone.then(stop);
+  const next = () =>
+    reader.read().catch(() => {
+      log.warn("The input broke off");
+      return { done: true, value: undefined } as const;
+    });
   try {
     const lines = new LineSplitter(LIMITS.inputLineBytes);
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      for (const line of lines.push(value)) await mailbox.take(line);
-      if (writer.backlog > UNREAD * LIMITS.writerHighWater) await writer.room();
+    for (let read = await next(); !read.done;) {
+      for (const line of lines.push(read.value)) await mailbox.take(line);
+      const coming = next();
+      if (writer.backlog > UNREAD * LIMITS.writerHighWater) {
+        // A Client that does not read is read from no further, unless it is to end the connection.
+        const held = coming.then(({ done }) => done ? undefined : writer.room());
+        await Promise.race([writer.room(), stopped.promise, held]);
+      }
+      read = await coming;
     }
     const last = lines.end();
     if (last !== undefined) await mailbox.take(last);

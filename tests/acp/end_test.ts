@@ -106,10 +106,12 @@ Deno.test("[A5] a Client that does not read while the input ends is not waited f
   stuck.resolve();
 });
 
-Deno.test("a Client that sends and does not read is not read from for ever", async () => {
+/** A front whose Client sends requests for ever and reads none of the answers, when it is read from no further. */
+async function flooded(signal?: AbortSignal): Promise<{ front: Front; sent: number; read(): void }> {
   let written = 0;
   const stuck = Promise.withResolvers<void>();
   const front = new Front({
+    signal,
     prepare: (sessions) => sessions.page = () => ({ sessions: [], cursor: "c".repeat(40_000) }),
     output: new WritableStream({
       write(chunk) {
@@ -120,7 +122,7 @@ Deno.test("a Client that sends and does not read is not read from for ever", asy
   });
   await front.send(front.message("initialize", { protocolVersion: 1 }));
   let sent = 0;
-  const flood = (async () => {
+  (async () => {
     for (; sent < 1000; sent++) await front.send(front.message("session/list", {}));
   })();
   // The pipe takes no more once the front does not: every turn that moves nothing is the end of it.
@@ -128,11 +130,25 @@ Deno.test("a Client that sends and does not read is not read from for ever", asy
     before = sent;
     for (let turn = 0; turn < 50; turn++) await front.clock.turn();
   }
+  return { front, sent, read: stuck.resolve };
+}
+
+Deno.test("a Client that sends and does not read is read from no further, and further when it reads", async () => {
+  const { front, sent, read } = await flooded();
   assert(sent > 10 && sent < 60, `${sent} requests were read`);
-  stuck.resolve();
-  await flood;
+  read();
+  for (let turn = 0; front.sessions.calls.length < 1000 && turn < 100_000; turn++) await front.clock.turn();
   await front.end();
   assertEquals(front.sessions.calls.length, 1001);
+});
+
+Deno.test("[A5] the signal also ends a connection that waits for a Client that does not read", async () => {
+  const ending = new AbortController();
+  const { front, read } = await flooded(ending.signal);
+  ending.abort();
+  await front.clock.pass(200);
+  await front.served;
+  read();
 });
 
 Deno.test("a slow Client holds back who asks for room, and gets everything in order", async () => {
@@ -174,4 +190,11 @@ Deno.test("a slow Client holds back who asks for room, and gets everything in or
   reader.releaseLock();
   await front.endInput();
   await front.served;
+});
+
+Deno.test("[A5] an input that breaks off is an input that ends", async () => {
+  const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("EIO")) });
+  const front = new Front({ input: broken });
+  await front.served;
+  assertEquals(front.log.lines, ["warn The input broke off {}"]);
 });

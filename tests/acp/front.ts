@@ -23,6 +23,8 @@ export interface FrontOptions {
   readonly profile?: Partial<EngineProfile>;
   readonly capabilities?: unknown;
   readonly prepare?: (sessions: FakeSessions) => void;
+  /** Replaces the pipe that the test writes to. */
+  readonly input?: ReadableStream<Uint8Array>;
   /** Replaces the pipe that the test reads from. */
   readonly output?: WritableStream<Uint8Array>;
   /** Whether what the editor sends is right and everything is answered; false for tests of wrong input. */
@@ -59,7 +61,7 @@ export class Front {
     const output = new TransformStream<Uint8Array, Uint8Array>();
     if (options.output === undefined) this.#read = this.#collect(output.readable);
     this.served = serve({
-      input: this.#input.readable,
+      input: options.input ?? this.#input.readable,
       output: options.output ?? output.writable,
       host: this.host,
       files: NO_FILES,
