@@ -255,11 +255,11 @@ Deno.test("[G3] bad modes and options are refused and change nothing; commands a
       });
 
       const bad: readonly (readonly [method: string, params: JsonObject, says: RegExp])[] = [
-        ["session/set_mode", { sessionId, modeId: "yolo" }, /yolo/],
+        ["session/set_mode", { sessionId, modeId: "yolo" }, /mode.*read_only/],
         ["session/set_mode", { sessionId, modeId: "" }, /mode/i],
-        ["session/set_config_option", { sessionId, configId: "mode", value: "yolo" }, /yolo/],
+        ["session/set_config_option", { sessionId, configId: "mode", value: "yolo" }, /mode.*read_only/],
         ["session/set_config_option", { sessionId, configId: "colour", value: "red" }, /colour/],
-        ["session/set_config_option", { sessionId, configId: "mode", type: "boolean", value: true }, /mode/],
+        ["session/set_config_option", { sessionId, configId: "mode", type: "boolean", value: true }, /value/],
       ];
       for (const [method, params, says] of bad) {
         await t.step(`${method} ${JSON.stringify(params)}`, async () => {

@@ -13,7 +13,7 @@ Deno.test("[S1] a Session needs an absolute existing directory, reached by a sym
     await Deno.mkdir(real);
     await Deno.symlink(real, `${folder}/linked`);
     await Deno.writeTextFile(`${folder}/file`, "");
-    await withEditor({}, async (editor) => {
+    await withEditor({ answers: choose("allow_once") }, async (editor) => {
       await editor.initialize();
       const bad: readonly (readonly [name: string, cwd: string])[] = [
         ["relative", "src"],
@@ -36,7 +36,7 @@ Deno.test("[S1] a Session needs an absolute existing directory, reached by a sym
         const sessionId = await newSession(editor, `${folder}/linked`);
         assertEquals((await listed(editor)).map((info) => info.sessionId), [sessionId]);
         const { screen } = await tell(editor, sessionId, "/run pwd -P");
-        assertEquals(screen.cards[0]?.status, "completed");
+        assertStringIncludes(cardText(screen.cards[0]!), real);
       });
       await t.step("without mcpServers", async () => {
         const answer = await editor.call("session/new", { cwd: real }, { judged: false });

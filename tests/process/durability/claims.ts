@@ -24,7 +24,13 @@ export function claimsOf(entries: readonly Entry[]): readonly Claim[] {
   for (const request of asked) {
     const { method, params, result } = request;
     const id = String(method === "session/new" ? result?.sessionId : params.sessionId);
-    if (method === "session/prompt") claims.push(...promptClaims(entries, request, id));
+    if (method === "session/prompt") {
+      const ends = asked.filter((other) =>
+        other.method === method && other.params.sessionId === id && other.answered <= request.answered &&
+        other.result !== undefined
+      );
+      claims.push(...promptClaims(entries, request, id, ends.length));
+    }
     if (result === undefined) continue;
     if (method === "session/new") {
       claims.push({
@@ -86,8 +92,8 @@ function modeClaim(asked: readonly Asked[], request: Asked, id: string): Claim {
   };
 }
 
-/** A prompt that shows anything was admitted; one that was answered is there with all that it showed. */
-function promptClaims(entries: readonly Entry[], request: Asked, id: string): readonly Claim[] {
+/** A prompt that shows anything was admitted; one that was answered, as the `ends`th, is there with all that it showed. */
+function promptClaims(entries: readonly Entry[], request: Asked, id: string, ends: number): readonly Claim[] {
   const within = entries.filter(({ index }) => index > request.index && index < request.answered);
   const { messages, cards } = screenOf(within, id);
   if (messages.length + cards.length === 0 && request.result === undefined) return [];
@@ -120,11 +126,7 @@ function promptClaims(entries: readonly Entry[], request: Asked, id: string): re
   if (request.result === undefined) return claims;
   claims.push({
     what: `the end of "${said}" is in the transcript`,
-    holds: (facts) =>
-      session(
-        facts,
-        ({ rows, state }) => rows.some((row) => row.kind === "end") && state.unended.length === 0,
-      ),
+    holds: (facts) => session(facts, ({ rows }) => rows.filter((row) => row.kind === "end").length >= ends),
   });
   for (const { text } of messages) {
     claims.push({
@@ -167,7 +169,7 @@ function answerClaims(entries: readonly Entry[]): readonly Claim[] {
     const { sessionId, toolCall } = fields(params);
     const later = entries.filter((entry) => entry.index > index);
     const moved = screenOf(later, String(sessionId)).cards.some((card) =>
-      card.toolCallId === fields(toolCall).toolCallId
+      card.toolCallId === fields(toolCall).toolCallId && card.status !== "pending"
     );
     return moved
       ? [{

@@ -113,14 +113,12 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     told: cardEnds,
     extra: (editor, { writes }) => {
       const id = writes.find((write) => write.op === "interaction")?.interactionId ?? "";
-      const asked = editor.wire.entries.findIndex(({ from, message }) =>
-        from === "client" && message?.kind === "result"
-      );
-      const moved = editor.wire.entries.slice(asked + 1).some(({ text }) =>
-        text.includes("tool_call_update")
+      const claimed = editor.wire.entries.some(({ text, from }) =>
+        from === "agent" && text.includes("tool_call_update") &&
+        /"status":"(in_progress|completed)"/.test(text)
       );
       const known = (facts: Facts) => [...facts.values()].some(({ interactions }) => interactions.has(id));
-      return moved ? [{ what: `the answer to ${id} is kept`, holds: known }] : [];
+      return claimed ? [{ what: `the answer to ${id} is kept`, holds: known }] : [];
     },
   },
   "a lasting permission": { point: "grant", nth: 1, drive: prompt("/write a.txt words"), told: cardEnds },
