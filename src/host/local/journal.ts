@@ -17,8 +17,6 @@ export interface JournalEvents {
 interface Order {
   readonly build?: () => readonly Write[];
   readonly kept?: () => void;
-  /** Whether rows that may wait are saved too. */
-  readonly due: boolean;
 }
 
 /**
@@ -113,7 +111,7 @@ export class Journal {
    * anything else is written. Rejects with `persistence_failed`; then nothing of what `build` added is kept.
    */
   commit(build?: () => readonly Write[], kept?: () => void): Promise<void> {
-    return this.#enqueue({ build, kept, due: true });
+    return this.#enqueue({ build, kept });
   }
 
   /** Undefined while saving keeps up; else a promise for the end of the save that is overdue. Never rejects. */
@@ -154,7 +152,7 @@ export class Journal {
   }
 
   #checkpoint(): Promise<void> {
-    return this.#enqueue({ due: false }).catch((error) => this.#events.failed(error));
+    return this.#enqueue({}).catch((error) => this.#events.failed(error));
   }
 
   #enqueue(order: Order): Promise<void> {
@@ -163,7 +161,7 @@ export class Journal {
     return done;
   }
 
-  async #write({ build, kept, due }: Order): Promise<void> {
+  async #write({ build, kept }: Order): Promise<void> {
     this.#timer?.abort();
     this.#timer = undefined;
     const notes = this.#notes;
@@ -172,7 +170,7 @@ export class Journal {
     this.#infoState = "saved";
     const batch: Write[] = [...notes];
     if (infoState === "changed") batch.push({ op: "info", info: this.#info() });
-    const rows = this.#takeRows(batch, due);
+    const rows = this.#takeRows(batch);
     if (build !== undefined) batch.push(...build());
     const watermark = this.#reach();
     if (watermark > this.#watermark) batch.push({ op: "watermark", seq: watermark });
@@ -205,10 +203,10 @@ export class Journal {
     }
   }
 
-  #takeRows(batch: Write[], due: boolean): PendingRow[] {
+  #takeRows(batch: Write[]): PendingRow[] {
     const rows: PendingRow[] = [];
     for (const row of this.#touched) {
-      const writes = row.take(due);
+      const writes = row.take(this.#clock.now());
       if (writes === undefined) continue;
       this.#touched.delete(row);
       batch.push(...writes);

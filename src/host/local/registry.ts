@@ -6,11 +6,6 @@ import type { OperationGives, OperationName, OperationOf } from "./operations.ts
 import { recover } from "./recovery.ts";
 import { type HostParts, Session } from "./session.ts";
 
-/** A Session that this process holds, or one that it is letting go of. */
-type Entry =
-  | { readonly kind: "held"; readonly session: Promise<Session> }
-  | { readonly kind: "leaving"; readonly gone: Promise<void> };
-
 /** What a {@linkcode Registry} works with. */
 export interface RegistryOptions {
   readonly store: Store;
@@ -21,7 +16,10 @@ export interface RegistryOptions {
 /** The Sessions that this process holds. Takes hold of one when an operation needs it, and never twice at a time. */
 export class Registry {
   readonly #options: RegistryOptions;
-  readonly #entries = new Map<string, Entry>();
+  /** Sessions that are held, or are being taken hold of. */
+  readonly #sessions = new Map<string, Promise<Session>>();
+  /** Sessions that are being let go of or removed: everybody waits until that is done. */
+  readonly #leaving = new Map<string, Promise<void>>();
   /** The listing entries of those that are held, as they are now. */
   readonly #held = new Map<string, Session>();
 
@@ -36,7 +34,8 @@ export class Registry {
   /** Creates a Session and holds it. */
   async create(info: SessionInfo): Promise<void> {
     const { sessionId } = info;
-    if (this.#entries.has(sessionId)) {
+    for (let gone; (gone = this.#leaving.get(sessionId)) !== undefined;) await gone;
+    if (this.#sessions.has(sessionId)) {
       throw new HostError("conflict", `There is a Session "${sessionId}" already`, { data: { sessionId } });
     }
     const state = { info, unended: [], grants: [], watermark: 0, last: 0, open: [] };
@@ -50,12 +49,9 @@ export class Registry {
     of: OperationOf<N>,
   ): Promise<OperationGives<N>> {
     for (;;) {
-      const entry = this.#entries.get(sessionId);
-      if (entry?.kind === "leaving") {
-        await entry.gone;
-        continue;
-      }
-      const session = await (entry?.session ?? this.#enter(sessionId, () => this.#hold(sessionId)));
+      for (let gone; (gone = this.#leaving.get(sessionId)) !== undefined;) await gone;
+      const session = await (this.#sessions.get(sessionId) ?? this.#enter(sessionId, () =>
+        this.#hold(sessionId)));
       const reply = session.ask(name, of);
       if (reply !== undefined) return await reply;
     }
@@ -63,11 +59,9 @@ export class Registry {
 
   /** Tells a Session that a connection is done with it. Does not take hold of one for that. */
   async release(sessionId: string, connectionId: string): Promise<void> {
-    const entry = this.#entries.get(sessionId);
-    if (entry === undefined) return;
-    if (entry.kind === "leaving") return await entry.gone;
-    const session = await entry.session;
-    await session.ask("release", { connectionId });
+    await this.#leaving.get(sessionId);
+    const session = await this.#sessions.get(sessionId)?.catch(() => undefined);
+    await session?.ask("release", { connectionId });
   }
 
   /** Tells every Session that is held now that a connection is done with it. */
@@ -82,9 +76,8 @@ export class Registry {
 
   /** Removes a Session with all that it has. Silent where there is none. */
   async remove(sessionId: string): Promise<void> {
-    let entry = this.#entries.get(sessionId);
-    for (; entry?.kind === "leaving"; entry = this.#entries.get(sessionId)) await entry.gone;
-    await this.#leaveUntil(sessionId, this.#removed(sessionId, entry?.session));
+    for (let gone; (gone = this.#leaving.get(sessionId)) !== undefined;) await gone;
+    await this.#leaveUntil(sessionId, this.#removed(sessionId, this.#sessions.get(sessionId)));
   }
 
   /** Ends all Runs and lets go of all Sessions. */
@@ -98,14 +91,14 @@ export class Registry {
   /** Does something with every Session that is held; waits for those that are leaving. Failures are logged. */
   async #each(act: (session: Session) => Promise<void>): Promise<void> {
     const { log } = this.#options.parts;
-    await Promise.all([...this.#entries.values()].map(async (entry) => {
-      if (entry.kind === "leaving") return await entry.gone;
+    const acts = [...this.#sessions.values()].map(async (session) => {
       try {
-        await act(await entry.session);
+        await act(await session);
       } catch (error) {
         log.warn("A Session could not be let go", { error: String(error) });
       }
-    }));
+    });
+    await Promise.all([...acts, ...this.#leaving.values()]);
   }
 
   async #removed(sessionId: string, held: Promise<Session> | undefined): Promise<void> {
@@ -118,9 +111,10 @@ export class Registry {
   /** Keeps everybody out until something is done. */
   async #leaveUntil(sessionId: string, done: Promise<void>): Promise<void> {
     const gone = done.catch(() => {}).then(() => {
-      this.#entries.delete(sessionId);
+      this.#leaving.delete(sessionId);
     });
-    this.#entries.set(sessionId, { kind: "leaving", gone });
+    this.#leaving.set(sessionId, gone);
+    this.#sessions.delete(sessionId);
     this.#held.delete(sessionId);
     await done.finally(() => gone);
   }
@@ -128,10 +122,10 @@ export class Registry {
   /** Everybody waits for the same promise, so that they go on in the order in which they came. */
   #enter(sessionId: string, make: () => Promise<Session>): Promise<Session> {
     const session = make().catch((error) => {
-      this.#entries.delete(sessionId);
+      this.#sessions.delete(sessionId);
       throw error;
     });
-    this.#entries.set(sessionId, { kind: "held", session });
+    this.#sessions.set(sessionId, session);
     return session;
   }
 
@@ -152,9 +146,9 @@ export class Registry {
       store,
       state,
       engine: this.#options.engineOf(engineId),
-      leaving: (gone) => {
+      leaving: () => {
         // A removal keeps everybody out for longer than the Session takes to leave.
-        if (this.#entries.get(sessionId)?.kind === "held") this.#leaveUntil(sessionId, gone);
+        if (!this.#leaving.has(sessionId)) this.#leaveUntil(sessionId, session.gone);
       },
     });
     this.#held.set(sessionId, session);

@@ -30,8 +30,8 @@ export type BodyReader = (seq: number, offset: number, length: number) => Promis
 export interface PendingRow extends RowIdentity {
   /** `open` while the body may change, then `final` for ever. */
   readonly state: "open" | "final";
-  /** Writes that bring the store up to date; undefined where that can wait and is not `due`. */
-  take(due: boolean): readonly Write[] | undefined;
+  /** Writes that bring the store up to date at `now` in milliseconds; undefined where an open row is better saved later. */
+  take(now: number): readonly Write[] | undefined;
   kept(): void;
   lost(): void;
   view(): RowView;

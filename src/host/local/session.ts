@@ -44,8 +44,8 @@ export interface SessionOptions extends HostParts {
   readonly state: SessionState;
   /** Absent where the agent of the Session is not configured: its history is there all the same. */
   readonly engine: Engine | undefined;
-  /** The Session takes no more requests; `gone` resolves when it has let go of its store. */
-  readonly leaving: (gone: Promise<void>) => void;
+  /** Called when the Session takes no more requests; it lets go of its store then. */
+  readonly leaving: () => void;
 }
 
 /**
@@ -70,9 +70,8 @@ export class Session {
   /** Connections that use it, with what their Clients offer where they opened a Subscription. */
   readonly #users = new Map<string, ClientServices | undefined>();
   #mcpServers: readonly McpServer[] = [];
-  #state: { readonly kind: "serving" } | { readonly kind: "leaving"; readonly gone: Promise<void> } = {
-    kind: "serving",
-  };
+  readonly #gone = Promise.withResolvers<void>();
+  #state: "serving" | "leaving" = "serving";
 
   constructor(options: SessionOptions) {
     const { store, state, clock, limits, ids, log, date } = options;
@@ -158,20 +157,20 @@ export class Session {
     return this.#settings.info;
   }
 
-  /** Resolves when the Session has let go of its store, at once where it is not about to. */
+  /** Resolves when the Session has let go of its store. */
   get gone(): Promise<void> {
-    return this.#state.kind === "leaving" ? this.#state.gone : Promise.resolve();
+    return this.#gone.promise;
   }
 
   /** Puts an operation into the mailbox. Undefined where the Session is on its way out: ask again once it is gone. */
   ask<N extends OperationName>(name: N, of: OperationOf<N>): Promise<OperationGives<N>> | undefined {
-    if (this.#state.kind === "leaving") return undefined;
+    if (this.#state === "leaving") return undefined;
     return this.#ask(name, of);
   }
 
   #ask<N extends OperationName>(name: N, of: OperationOf<N>): Promise<OperationGives<N>> {
     return this.#mailbox.post<OperationGives<N>>(() => {
-      if (this.#state.kind === "leaving") {
+      if (this.#state === "leaving") {
         throw new HostError("not_found", `The Session "${this.#store.sessionId}" is gone`);
       }
       return this.#handlers[name](of);
@@ -181,7 +180,7 @@ export class Session {
   /** Puts what happened inside into the mailbox; nobody waits for it. */
   #report<N extends OperationName>(name: N, of: OperationOf<N>): void {
     this.#ask(name, of).catch((error) => {
-      if (this.#state.kind === "serving") {
+      if (this.#state === "serving") {
         this.#options.log.error("A Session failed inside", { what: name, error: String(error) });
       }
     });
@@ -334,14 +333,14 @@ export class Session {
 
   /** Nothing waits in the mailbox. Without users and Runs the Session is let go. */
   #rest(): void {
-    if (this.#state.kind === "leaving" || this.#users.size > 0 || this.#turns.count > 0) return;
+    if (this.#state === "leaving" || this.#users.size > 0 || this.#turns.count > 0) return;
     this.#leave("save");
   }
 
   #leave(rest: "save" | "forget"): void {
-    const gone = this.#letGo(rest);
-    this.#state = { kind: "leaving", gone };
-    this.#options.leaving(gone);
+    this.#state = "leaving";
+    this.#gone.resolve(this.#letGo(rest));
+    this.#options.leaving();
   }
 
   async #letGo(rest: "save" | "forget"): Promise<void> {

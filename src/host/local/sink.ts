@@ -101,7 +101,12 @@ export class RunSink implements EngineSink {
   }
 
   ask(question: Question): Promise<Answer> {
-    return observed(() => this.#parts.ask(this.#run, question));
+    return observed(async () => {
+      const answer = await this.#parts.ask(this.#run, question);
+      // One that a Grant gave came without any wait.
+      await this.#parts.pace.take(0);
+      return answer;
+    });
   }
 
   call(method: string, params: JsonObject, signal?: AbortSignal): Promise<Json> {
@@ -136,13 +141,9 @@ export class RunSink implements EngineSink {
   }
 }
 
-/** A promise whose rejection does no harm where nobody waits for it. */
-async function observedOf<T>(act: () => Promise<T>): Promise<T> {
-  return await act();
-}
-
+/** Starts something and gives its promise, whose rejection does no harm where nobody waits for it. */
 function observed<T>(act: () => Promise<T>): Promise<T> {
-  const promise = observedOf(act);
+  const promise = (async () => await act())();
   promise.catch(() => {});
   return promise;
 }

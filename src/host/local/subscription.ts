@@ -25,6 +25,7 @@ export class LocalSubscription implements Subscription {
   readonly #reader: TranscriptReader;
   readonly #queue: FrameQueue;
   readonly #ended: SubscriptionOptions["ended"];
+  /** `ending`: takes no more frames, but has some that were not fetched. */
   #state: "open" | "ending" | "closed" = "open";
   #next = 1;
   #wake: (() => void) | undefined;
@@ -65,13 +66,14 @@ export class LocalSubscription implements Subscription {
       await new Promise<void>((resolve) => this.#wake = resolve);
     }
     const frames = this.#queue.drain();
+    if (this.#state === "ending") this.#state = "closed";
     const first = this.#next;
     this.#next += frames.length;
     return { first, frames };
   }
 
   read(request: ReadRequest): Promise<ReadPage> {
-    if (this.#state === "open") return this.#reader.read(request);
+    if (this.#state !== "closed") return this.#reader.read(request);
     return Promise.reject(
       new HostError(
         "unavailable",

@@ -7,8 +7,15 @@ import type { Write } from "../store/contract.ts";
 import { LiveOutput } from "./output.ts";
 import type { PendingRow, RowIdentity, RowView } from "./row.ts";
 
-/** Saves that an open tool may sit out while its output grew by less than half. */
-const IDLE_SAVES = 8;
+/** Milliseconds that the output of an open tool may wait for a save when it grew by less than half. */
+const PATIENCE_MS = 2000;
+
+/** What the store has of an open tool: an input, and how much output at which moment. */
+interface Saved {
+  readonly input: ToolInput;
+  readonly produced: number;
+  readonly at: number;
+}
 
 /**
  * A tool from its start to its end. Its body is one JSON text that is written anew with each save, so an open tool is saved when
@@ -29,10 +36,8 @@ export class ToolRow implements PendingRow {
   #outputs = 0;
   /** The encoded body; undefined when something changed since. */
   #body: string | undefined;
-  /** What the store has: nothing, an older input, or the present input with so much output. */
-  #saved: { input: ToolInput; produced: number } | undefined;
-  #flight: { input: ToolInput; produced: number } | undefined;
-  #idle = 0;
+  #saved: Saved | undefined;
+  #flight: Saved | undefined;
 
   constructor(
     identity: Omit<RowIdentity, "kind">,
@@ -78,14 +83,14 @@ export class ToolRow implements PendingRow {
     return { length: body.length, sha256: digestOf(body) };
   }
 
-  take(due: boolean): readonly Write[] | undefined {
+  take(now: number): readonly Write[] | undefined {
     const { produced } = this.#output;
     const saved = this.#saved;
-    if (!due && this.#state === "open" && saved !== undefined && saved.input === this.#input) {
-      if (produced - saved.produced < saved.produced / 2 && ++this.#idle < IDLE_SAVES) return undefined;
+    if (this.#state === "open" && saved !== undefined && saved.input === this.#input) {
+      const grew = produced - saved.produced;
+      if (grew < saved.produced / 2 && now < saved.at + PATIENCE_MS) return undefined;
     }
-    this.#idle = 0;
-    this.#flight = { input: this.#input, produced };
+    this.#flight = { input: this.#input, produced, at: now };
     const text = this.#encoded();
     return [{ op: "row", head: this.#head(text) }, { op: "body", seq: this.seq, text }];
   }
