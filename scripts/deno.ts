@@ -11,10 +11,9 @@ import { pathToFileURL } from "node:url";
 const PROBE = "https://jsr.io/@std/assert/meta.json";
 const PROBE_MS = 4000;
 
-/** Lays `scripts/std` out like a registry in a new folder; the caller removes it. */
-async function standIn(): Promise<string> {
+/** Lays `scripts/std` out in a folder as JSR does. */
+export async function layOutStandIn(folder: string): Promise<void> {
   const source = new URL("./std/", import.meta.url);
-  const folder = await Deno.makeTempDir({ prefix: "gangway-std-" });
   for await (const entry of Deno.readDir(source)) {
     if (!entry.isDirectory) continue;
     const from = new URL(`${entry.name}/`, source);
@@ -30,7 +29,6 @@ async function standIn(): Promise<string> {
       await Deno.copyFile(new URL(file.name, from), target);
     }
   }
-  return folder;
 }
 
 async function reachable(): Promise<boolean> {
@@ -60,8 +58,9 @@ async function run(env: Record<string, string>): Promise<number> {
 
 async function main(): Promise<number> {
   if (Deno.env.get("JSR_URL") !== undefined || await reachable()) return await run({});
-  const folder = await standIn();
+  const folder = await Deno.makeTempDir({ prefix: "gangway-std-" });
   try {
+    await layOutStandIn(folder);
     await Deno.stderr.write(
       new TextEncoder().encode("JSR does not answer: taking @std from its npm stand-in\n"),
     );

@@ -51,10 +51,11 @@ export class Editor {
   #gone: AgentError | undefined;
 
   /** Starts the agent. Throws where it cannot be started. */
-  constructor({ program, args }: Launch, hooks: EditorHooks = {}) {
+  constructor({ program, args, env }: Launch, hooks: EditorHooks = {}) {
     this.#hooks = hooks;
     this.#child = new Deno.Command(program, {
       args: [...args],
+      env: { ...env },
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",

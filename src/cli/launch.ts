@@ -4,6 +4,8 @@ import type { Permissions } from "./permissions.ts";
 export interface Launch {
   readonly program: string;
   readonly args: readonly string[];
+  /** Variables beside the ones that it inherits. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** How to start this same program again, with exactly these permissions. */

@@ -30,7 +30,7 @@ Deno.test("a line has a time, a level, a sentence and data, and is one line", ()
   lineLog(sink, "info").warn("two\nlines \u001b[31m and colour", { path: "a\nb" });
   assertMatch(
     sink.lines[0] ?? "",
-    /^\d{4}-\d\d-\d\dT[\d:.]+Z warn {2}two lines \[31m and colour \{"path":"a\\nb"\}$/,
+    /^\d{4}-\d\d-\d\dT[\d:.]+Z warn {2}two lines {2}\[31m and colour \{"path":"a\\nb"\}$/,
   );
 });
 

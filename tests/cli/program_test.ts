@@ -1,0 +1,107 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { gangway, type Launch, permitted, withFolder } from "../support/launch.ts";
+import config from "../../deno.json" with { type: "json" };
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program to its end, with nothing on stdin. */
+async function run({ program, args, env, cwd }: Launch): Promise<Ended> {
+  const command = new Deno.Command(program, { args: [...args], env: { ...env }, cwd, stdin: "null" });
+  const { code, stdout, stderr } = await command.output();
+  const decoder = new TextDecoder();
+  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+}
+
+Deno.test("--version and --help answer on stdout without any permission", async () => {
+  const version = await run(permitted([], "mod.ts", "--version"));
+  assertEquals(version, { code: 0, stdout: `gangway ${config.version}\n`, stderr: "" });
+  const help = await run(permitted([], "mod.ts", "--help"));
+  assertEquals(help.code, 0);
+  for (const flag of ["--agent", "--state", "--memory", "--log-level", "--log-file", "--version", "--help"]) {
+    assertStringIncludes(help.stdout, flag);
+  }
+});
+
+Deno.test("a mistake ends with code 2 and a sentence on stderr, and stdout stays empty", async (t) => {
+  await withFolder(async (folder) => {
+    const table: readonly (readonly [args: readonly string[], flags: readonly string[], told: string])[] = [
+      [["--stat=x"], [], '"--state"'],
+      [["--allow-read=/x"], [], "Deno's"],
+      [["--agent", "nobody"], [], '"workbench"'],
+      [["--log-file", `${folder}/log`], [], `--allow-write=${folder}/log`],
+      [["--log-file", `${folder}/none/log`], ["-A"], `"${folder}/none/log"`],
+    ];
+    for (const [args, flags, told] of table) {
+      await t.step(args.join(" "), async () => {
+        const { code, stdout, stderr } = await run(permitted(flags, "mod.ts", "--memory", ...args));
+        assertEquals([code, stdout], [2, ""]);
+        assertStringIncludes(stderr, told);
+        assertEquals(stderr.trim().split("\n").length, 1);
+      });
+    }
+  });
+});
+
+Deno.test("the demo shows everything it promises, without colour where nobody sees it, and leaves nothing behind", async () => {
+  await withFolder(async (folder) => {
+    const { code, stdout, stderr } = await run({ ...gangway("demo"), env: { TMPDIR: folder } });
+    assertEquals([code, stderr], [0, ""], stdout);
+    // deno-lint-ignore no-control-regex
+    assert(!/\u001b/.test(stdout));
+    const shown = [
+      /sha256 is the one on disk/,
+      /thinks +The recipe/,
+      /plan +◐ Mend the recipe/,
+      /asks +Edit bread\.md\?/,
+      /answers "Allow once"/,
+      /- 350 g watr\n +\+ 350 g water/,
+      /Exit code 0/,
+      /✓ it was cancelled in \d+ ms/,
+      /ended with code 0/,
+      /✓ the new process lists it: "Mend the recipe"/,
+      /All of that was true/,
+    ];
+    for (const pattern of shown) assertMatch(stdout, pattern);
+    assertEquals(await Array.fromAsync(Deno.readDir(folder)), []);
+  });
+});
+
+Deno.test("doctor says what works and ends with 0", async () => {
+  await withFolder(async (folder) => {
+    const { code, stdout, stderr } = await run(gangway("doctor", "--state", `${folder}/state`));
+    assertEquals([code, stderr], [0, ""], stdout);
+    const shown = [
+      `Gangway ${config.version}`,
+      `Deno ${Deno.version.deno}`,
+      `Kept in ${folder}/state`,
+      "The folder does not exist yet",
+      "A prompt was answered: end_turn",
+      "Zed",
+      "JetBrains",
+      "CodeCompanion",
+      "avante",
+    ];
+    for (const text of shown) assertStringIncludes(stdout, text);
+  });
+});
+
+Deno.test("doctor tells whose the state folder is, and who may look into it", async () => {
+  await withFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/state`, { mode: 0o755 });
+    const { stdout } = await run(gangway("doctor", "--state", `${folder}/state`));
+    assertStringIncludes(stdout, `belongs to you (user ${Deno.uid()})`);
+    assertStringIncludes(stdout, "others may look into it");
+  });
+});
+
+Deno.test("doctor without permissions names the flags", async () => {
+  const { code, stdout } = await run(permitted([], "mod.ts", "doctor"));
+  assertEquals(code, 0);
+  for (const text of ["in memory only", "--allow-read=", "--allow-write=", "--allow-run"]) {
+    assertStringIncludes(stdout, text);
+  }
+});
