@@ -78,6 +78,11 @@ export class Attachment {
     });
   }
 
+  /** Aborts when the Attachment is closed. */
+  get signal(): AbortSignal {
+    return this.#feed.signal;
+  }
+
   /** Whether a Subscription is open or being opened. */
   get attached(): boolean {
     return this.#feed.attached;
@@ -105,7 +110,7 @@ export class Attachment {
     if (holder === undefined) return;
     const free = this.#slot.until(() => this.foreground === undefined ? true : undefined, signal);
     try {
-      await within(this.#options.clock, LIMITS.busyWaitMs, "the running Turn", free);
+      await within(this.#options.clock, LIMITS.busyWaitMs, "the running Turn", free, signal);
     } catch (error) {
       if (signal.aborted) throw error;
       throw busyError((this.foreground ?? holder).run);
@@ -228,7 +233,7 @@ export class Attachment {
       if (!this.#live.has(presentation.turn.turnId)) presentation.record({ type: "missing" });
       else if (presentation.unwanted === undefined) await this.#catchUp(subscription, presentation);
     }
-    if (this.#join !== undefined) await this.#joinOn(this.#join, subscription);
+    while (this.#join !== undefined) await this.#joinOn(this.#join, subscription);
     this.#dialogs.keep(new Set(snapshot.interactions.map((interaction) => interaction.interactionId)));
     for (const interaction of snapshot.interactions) {
       this.#frame({ type: "interaction_opened", interaction }, subscription);
@@ -248,7 +253,12 @@ export class Attachment {
   async #joinOn(join: Join, subscription: Subscription): Promise<void> {
     const joined = await join.run(this.#feed, subscription, this.#shown());
     for (const { live, projection } of joined) {
-      this.present(foundTurn(live.run), { cut: live.cut, owner: "attachment", projection });
+      const presentation = this.present(foundTurn(live.run), {
+        cut: live.cut,
+        owner: "attachment",
+        projection,
+      });
+      if (!this.#live.has(live.run.turnId)) presentation.record({ type: "missing" });
     }
     // A load has shown everything; a resume leaves the past alone.
     this.#unshown.take();
@@ -297,9 +307,12 @@ export class Attachment {
       case "title":
         return this.bulletin.show(frame) as undefined;
       case "notice":
-      case "compaction":
-        if (frame.run === undefined || this.#wanted(frame.run) !== undefined) this.bulletin.show(frame);
-        return undefined;
+      case "compaction": {
+        const { run } = frame;
+        return run === undefined
+          ? this.bulletin.show(frame) as undefined
+          : this.#turnFrame({ ...frame, run }, subscription);
+      }
       case "closed":
         return undefined;
     }
@@ -371,6 +384,7 @@ export class Attachment {
     const { clock, log } = this.#options;
     try {
       if (known.kind !== "ended") return;
+      projection.apply({ type: "run_ended", ...known }, clock.now());
       if (presentation.unwanted === undefined) {
         await this.#feed.read(
           () => ({ turnId, after: cut, through: known.through, held: projection.held() }),

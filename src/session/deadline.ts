@@ -22,12 +22,21 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
   });
 }
 
-/** The work's result, or a {@linkcode DeadlineError} after `ms`. Leaves no timer behind. */
-export async function within<T>(clock: Clock, ms: number, what: string, work: Promise<T>): Promise<T> {
+/**
+ * The work's result, or a {@linkcode DeadlineError} after `ms`, or the signal's reason as soon as it aborts. Leaves no timer behind.
+ */
+export async function within<T>(
+  clock: Clock,
+  ms: number,
+  what: string,
+  work: Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
   const over = new AbortController();
-  const alarm = clock.sleep(ms, over.signal).then(() => {
-    throw new DeadlineError(what, ms);
-  });
+  const alarm = clock.sleep(ms, signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]))
+    .then(() => {
+      throw new DeadlineError(what, ms);
+    });
   alarm.catch(() => {});
   try {
     return await Promise.race([work, alarm]);

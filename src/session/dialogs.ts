@@ -2,6 +2,7 @@ import { HostError } from "../host/errors.ts";
 import type { RuntimeHost } from "../host/contract.ts";
 import { answerOf, dialogOf } from "../interaction/mod.ts";
 import { LIMITS } from "../limits.ts";
+import type { JsonObject } from "../model/json.ts";
 import type { Answer, Interaction } from "../model/question.ts";
 import { SessionError } from "./errors.ts";
 import { type ClientPort, ClientRefused, type Clock, type Log } from "./ports.ts";
@@ -12,6 +13,9 @@ interface Dialog {
   readonly turnId: string;
   readonly withdraw: AbortController;
 }
+
+/** In place of a response: the question was closed while the Client had it. */
+const WITHDRAWN = Symbol("withdrawn");
 
 /** Why a dialog was taken back from the Client. */
 class Withdrawn extends Error {
@@ -85,38 +89,21 @@ export class Dialogs {
   }
 
   async #run(interaction: Interaction, presentation: Presentation, signal: AbortSignal): Promise<void> {
-    const { projection } = presentation;
-    const card = interaction.toolCallId === undefined ? undefined : projection.card(interaction.toolCallId);
-    const dialog = dialogOf(interaction, {
-      sessionId: this.#sessionId,
-      abilities: this.#client.abilities,
-      card,
+    const response = await this.#held(interaction.toolCallId, presentation, (card) => {
+      const dialog = dialogOf(interaction, {
+        sessionId: this.#sessionId,
+        abilities: this.#client.abilities,
+        card,
+      });
+      if ("unsupported" in dialog) {
+        throw new SessionError("client_unsupported", dialog.unsupported, { kind: interaction.kind });
+      }
+      return this.#client.request(dialog.method, dialog.params, signal).catch((error) => {
+        if (!signal.aborted) throw error;
+        return WITHDRAWN;
+      });
     });
-    if ("unsupported" in dialog) {
-      presentation.fail(
-        new SessionError("client_unsupported", dialog.unsupported, { kind: interaction.kind }),
-      );
-      return;
-    }
-    let response: unknown;
-    if (interaction.toolCallId !== undefined) projection.hold(interaction.toolCallId);
-    try {
-      response = await this.#client.request(dialog.method, dialog.params, signal);
-    } catch (error) {
-      if (signal.aborted) {
-        this.#log.debug("dialog withdrawn", {
-          kind: interaction.kind,
-          reason: String(signal.reason?.message ?? ""),
-        });
-        return;
-      }
-      throw error;
-    } finally {
-      if (interaction.toolCallId !== undefined) {
-        const step = projection.release(interaction.toolCallId, this.#clock.now());
-        if (presentation.unwanted === undefined) this.#show(presentation, step);
-      }
-    }
+    if (response === WITHDRAWN) return;
     const result = answerOf(interaction, response);
     if ("invalid" in result) {
       presentation.fail(new SessionError("client_unsupported", result.invalid, { kind: interaction.kind }));
@@ -125,6 +112,23 @@ export class Dialogs {
       presentation.fence("question");
     } else {
       await this.#answer(interaction.interactionId, result.answer, signal);
+    }
+  }
+
+  /** While a dialog is open the card that it is about is shown as it was asked about, and left alone. */
+  async #held<T>(
+    toolCallId: string | undefined,
+    presentation: Presentation,
+    ask: (card: JsonObject | undefined) => Promise<T>,
+  ): Promise<T> {
+    if (toolCallId === undefined) return await ask(undefined);
+    const { projection } = presentation;
+    this.#show(presentation, projection.hold(toolCallId, this.#clock.now()));
+    try {
+      return await ask(projection.card(toolCallId));
+    } finally {
+      const step = projection.release(toolCallId, this.#clock.now());
+      if (presentation.unwanted === undefined) this.#show(presentation, step);
     }
   }
 

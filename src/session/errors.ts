@@ -26,10 +26,10 @@ export class SessionError extends Error {
   /** Details for programs, beside `code`. */
   readonly data: JsonObject;
   /** Keeps the reason, the sentence and the details. */
-  constructor(code: SessionErrorCode, message: string, data: JsonObject = {}, options?: ErrorOptions) {
+  constructor(code: SessionErrorCode, message: string, data?: JsonObject, options?: ErrorOptions) {
     super(message, options);
     this.name = "SessionError";
     this.code = code;
-    this.data = data;
+    this.data = data ?? {};
   }
 }

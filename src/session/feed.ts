@@ -186,10 +186,7 @@ export class Feed {
       const opening = host.sessions.open(sessionId, services);
       try {
         const left = Math.max(until - clock.now(), 1);
-        const subscription = await unlessAborted(
-          within(clock, left, "opening the Session", opening),
-          this.#over.signal,
-        );
+        const subscription = await within(clock, left, "opening the Session", opening, this.#over.signal);
         this.#known = true;
         return subscription;
       } catch (error) {

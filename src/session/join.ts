@@ -24,11 +24,12 @@ export class Join {
     readonly log: Log;
     readonly sessionId: string;
   };
-  readonly #replay: Replay;
   readonly #done = Promise.withResolvers<void>();
   readonly #released = Promise.withResolvers<void>();
   /** Every row up to here was replayed whole. */
   #position = 0;
+  /** From the first opening on: what goes on after a lost one is the same replay of the same live Runs. */
+  #history: { readonly replay: Replay; readonly adopted: readonly LiveRun[] } | undefined;
 
   /** Does nothing before an opening runs it. */
   constructor(options: {
@@ -40,7 +41,6 @@ export class Join {
     sessionId: string;
   }) {
     this.#options = options;
-    this.#replay = new Replay({ abilities: options.client.abilities });
     this.#done.promise.catch(() => {});
   }
 
@@ -103,7 +103,12 @@ export class Join {
     shown: ReadonlySet<string>,
   ): Promise<readonly Joined[]> {
     const { client, sessionId, clock } = this.#options;
-    const mine = new Set(adopted.map((live) => live.run.turnId));
+    this.#history ??= {
+      adopted,
+      replay: new Replay({ abilities: client.abilities, live: adopted.map((live) => live.run.turnId) }),
+    };
+    const { replay } = this.#history;
+    const mine = new Set(this.#history.adopted.map((live) => live.run.turnId));
     const foreign = new Set(
       subscription.snapshot.runs.map((live) => live.run.turnId).filter((turnId) => !mine.has(turnId)),
     );
@@ -111,18 +116,17 @@ export class Join {
     await feed.readOn(subscription, { after: this.#position }, (row) => {
       const { turnId } = row.run;
       if (!foreign.has(turnId) && !shown.has(turnId)) {
-        for (const update of this.#replay.read(row, clock.now()).updates) client.update(sessionId, update);
+        for (const update of replay.read(row, clock.now()).updates) client.update(sessionId, update);
       }
       const read = row.body === undefined || row.body.offset + row.body.text.length >= row.length;
       whole &&= row.complete;
       if (whole && read) this.#position = row.seq;
     });
-    const joined = adopted.map((live) => ({
+    for (const update of replay.end().updates) client.update(sessionId, update);
+    return this.#history.adopted.map((live) => ({
       live,
-      projection: this.#replay.handOver(live.run.turnId) ?? this.#fresh(live),
+      projection: replay.handOver(live.run.turnId) ?? this.#fresh(live),
     }));
-    for (const update of this.#replay.end().updates) client.update(sessionId, update);
-    return joined;
   }
 
   /** A resume shows nothing of the past: what a Run said before counts as shown, and only tools that still work are announced. */

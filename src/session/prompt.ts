@@ -12,7 +12,7 @@ import { endError, sessionErrorOf } from "./failures.ts";
 import { Intake } from "./intake.ts";
 import { ClientGone, type ClientPort, type Clock, type Files, type Ids, type Log } from "./ports.ts";
 import type { Presentation } from "./presentation.ts";
-import { newTurn } from "./turn.ts";
+import { type Known, newTurn } from "./turn.ts";
 import { showUnshown } from "./unshown.ts";
 
 /** The answer to a prompt. */
@@ -54,9 +54,11 @@ class Cancelled extends Error {
   }
 }
 
+type Ended = Known & { readonly kind: "ended" };
+
 /** What a dispatched Turn came to, as far as its prompt is concerned. */
 type Outcome =
-  | { readonly kind: "ended"; readonly end: RunEnd; readonly through: number }
+  | Ended
   /** Nothing was started: the slot is taken, or the request never left. */
   | { readonly kind: "again"; readonly error: SessionError; readonly patience: number }
   | { readonly kind: "failed"; readonly error: Error }
@@ -129,7 +131,7 @@ export class Prompt {
       await showUnshown(this.#options, signal);
       const outcome = await this.#start(input);
       pinned = true;
-      if (outcome.kind === "ended") return await this.#settle(outcome.end, outcome.through);
+      if (outcome.kind === "ended") return await this.#settle(outcome);
       throw outcome.error;
     } finally {
       intake.close();
@@ -182,29 +184,33 @@ export class Prompt {
   /** Behind the fence: waits, but not long, for the end of the Run, so that the last updates are true. */
   async #fenced(): Promise<Outcome & { kind: "ended" | "failed" }> {
     const presentation = this.#presentation!;
+    const { attachment, clock, host } = this.#options;
     const over = presentation.bell.until((): Outcome & { kind: "ended" | "failed" } | undefined => {
       const { known, stop } = presentation.turn;
-      if (known.kind === "ended") return { kind: "ended", end: known.end, through: known.through };
+      if (known.kind === "ended") return known;
       const settled = known.kind === "never" || known.kind === "nothing" || known.kind === "unknown" ||
         stop.state === "failed";
       return settled ? { kind: "failed", error: presentation.fault ?? new Cancelled() } : undefined;
     });
     try {
-      return await within(this.#options.clock, LIMITS.cancelMs, "the end of a stopped Turn", over);
+      return await within(clock, LIMITS.cancelMs, "the end of a stopped Turn", over, attachment.signal);
     } catch (error) {
       return { kind: "failed", error: presentation.fault ?? error as Error };
     } finally {
       // Whatever the Run does from here on is not shown: its cards end with what is known.
-      if (!presentation.over) this.#finish({ how: "stopped", by: this.#options.host.connectionId });
+      if (!presentation.over) this.#finish({ how: "stopped", by: host.connectionId });
     }
   }
 
   /** Reads the Turn through its end, closes its cards, and waits until the Client's transport has it all. */
-  async #settle(end: RunEnd, through: number): Promise<PromptAnswer> {
+  async #settle(ended: Ended): Promise<PromptAnswer> {
     const { attachment, client, clock } = this.#options;
     const presentation = this.#presentation!;
+    const { end, through } = ended;
     this.#stage = "settling";
     const { projection, turn } = presentation;
+    // An interrupted Turn may have kept less than was shown of it.
+    projection.apply({ type: "run_ended", run: ended.run, end, through }, clock.now());
     if (presentation.unwanted === undefined) {
       const read = attachment.read(
         () => ({ turnId: turn.turnId, after: presentation.cut, through, held: projection.held() }),
@@ -257,7 +263,7 @@ export class Prompt {
 /** What a record means for the prompt that waits; undefined while it has to wait on. */
 function outcomeOf(presentation: Presentation, reply: Reply<Admission> | undefined): Outcome | undefined {
   const { known, turnId } = presentation.turn;
-  if (known.kind === "ended") return { kind: "ended", end: known.end, through: known.through };
+  if (known.kind === "ended") return known;
   if (presentation.unwanted !== undefined) return { kind: "fenced" };
   switch (known.kind) {
     case "never":

@@ -38,7 +38,7 @@ export class Reconciler {
     const ask = async () => {
       if (query.tries > 0) await clock.sleep(50 * 2 ** query.tries, signal);
       const answer = host.turns.query({ sessionId, turnId, settle });
-      return await within(clock, LIMITS.queryMs, "what became of the Turn", answer);
+      return await within(clock, LIMITS.queryMs, "what became of the Turn", answer, signal);
     };
     ask().then(
       (state) => presentation.record({ type: "answered", state }),
@@ -56,7 +56,7 @@ export class Reconciler {
     presentation.record({ type: "stop_sent" });
     const stop = async () => {
       if (tries > 0) await clock.sleep(50 * 2 ** tries, signal);
-      await within(clock, LIMITS.queryMs, "stopping the Turn", host.turns.stop({ sessionId, run }));
+      await within(clock, LIMITS.queryMs, "stopping the Turn", host.turns.stop({ sessionId, run }), signal);
     };
     stop().then(
       () => presentation.record({ type: "stop_taken" }),

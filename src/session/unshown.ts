@@ -46,7 +46,7 @@ export async function showUnshown(
 ): Promise<void> {
   const { attachment, client, clock, sessionId } = options;
   for (const range of attachment.takeUnshown()) {
-    const replay = new Replay({ abilities: client.abilities });
+    const replay = new Replay({ abilities: client.abilities, live: [] });
     const show = (updates: readonly string[]) => {
       for (const update of updates) client.update(sessionId, update);
     };

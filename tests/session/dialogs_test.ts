@@ -73,7 +73,7 @@ Deno.test("[I4] a question that was answered elsewhere is withdrawn and sends no
     by: "elsewhere",
   });
   await settle();
-  assertEquals(stage.client.events.at(-1)?.kind, "cancelled");
+  assert(stage.client.events.some((event) => event.kind === "cancelled"));
   stage.client.requests[0]!.answer({ outcome: { outcome: "selected", optionId: "yes" } });
   stage.host.end(stage.turnId);
   assertEquals(await asked.done, { stop: "end_turn" });
@@ -113,7 +113,7 @@ for (const code of [-32601, -32603]) {
     stage.client.requests[0]!.refuse(new ClientRefused(code, "No"));
     assertEquals(await asked.done, { error: "client_unsupported" });
     assertEquals(stage.host.ops("stop").length, 1);
-    assertEquals(stage.client.updates("tool_call_update").at(-1)?.status, "failed");
+    assertEquals(stage.client.cardStatus("tool"), "failed");
     await stage.sessions.shutdown();
   });
 }
@@ -199,7 +199,7 @@ Deno.test("[I4] a question that a new snapshot lacks is withdrawn", async () => 
   stage.host.pending.clear();
   stage.host.evict("lost");
   await stage.clock.advance(100);
-  assertEquals(stage.client.events.at(-1)?.kind, "cancelled");
+  assert(stage.client.events.some((event) => event.kind === "cancelled"));
   stage.host.end(stage.turnId);
   assertEquals(await asked.done, { stop: "end_turn" });
   await stage.sessions.shutdown();
@@ -210,7 +210,7 @@ Deno.test("[C4] [I8] a cancel ends the dialog at once, tells the Client, and a l
   stage.host.script.stop = () => Promise.resolve();
   stage.sessions.cancel(sessionId);
   await settle();
-  assertEquals(stage.client.events.at(-1)?.kind, "cancelled");
+  assert(stage.client.events.some((event) => event.kind === "cancelled"));
   stage.client.requests[0]!.answer({ outcome: { outcome: "selected", optionId: "yes" } });
   await stage.clock.advance(LIMITS.cancelMs);
   assertEquals((asked.ending as { stop: string }).stop, "cancelled");

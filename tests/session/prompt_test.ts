@@ -298,7 +298,7 @@ Deno.test("[C7] a cancel is answered in under a second although the Run never en
   stage.sessions.cancel(sessionId);
   await stage.clock.advance(999);
   assertEquals((asked.ending as { stop: string }).stop, "cancelled");
-  assertEquals(stage.client.updates("tool_call_update").at(-1)?.status, "failed");
+  assertEquals(stage.client.cardStatus("tool"), "failed");
   await stage.sessions.shutdown();
 });
 

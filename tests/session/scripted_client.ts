@@ -83,6 +83,14 @@ export class ScriptedClient implements ClientPort {
     return this.updates(kind).map((update) => (update.content as { text: string }).text).join("");
   }
 
+  /** The status that a tool's card has now. */
+  cardStatus(toolCallId: string): unknown {
+    return this.events.reduce<unknown>((status, event) => {
+      if (event.kind !== "update" || event.update.toolCallId !== toolCallId) return status;
+      return event.update.status ?? status;
+    }, undefined);
+  }
+
   /** Updates of one kind. */
   updates(kind: string): Record<string, unknown>[] {
     return this.events.flatMap((event) =>
