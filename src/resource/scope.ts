@@ -126,6 +126,7 @@ export class ReadScope {
       if (isWithin(denial, real)) return true;
       if (!this.#grants.readable(denial)) return false;
       try {
+        // By its number it is known in any spelling; not every system numbers its files.
         return isWithin(Deno.realPathSync(denial), real) || trail.passes(Deno.statSync(denial));
       } catch {
         // It is not there yet, or not for this user; then nothing can be read through it either.

@@ -42,10 +42,13 @@ class Swapped implements AsyncDisposable {
   }
 
   /** What one admission brings in: a text, or the code of its refusal. */
-  async admit(options: { rounds?: number } = {}): Promise<string> {
-    const scope = new ReadScope({ denials: [], grants: denoGrants, ...options });
+  async admit(options: { rounds?: number; onlyFile?: boolean } = {}): Promise<string> {
+    const { rounds, onlyFile } = options;
+    const path = `${this.place.ok}/d/f`;
+    const grants = onlyFile ? { readable: (asked: string) => asked === path } : denoGrants;
+    const scope = new ReadScope({ denials: [], grants, ...rounds === undefined ? {} : { rounds } });
     try {
-      const admission = await scope.admit(`${this.place.ok}/d/f`, [this.place.ok]);
+      const admission = await scope.admit(path, [this.place.ok]);
       if (admission.kind !== "file") return admission.kind;
       const part = new Uint8Array(16);
       const count = await admission.descriptor.read(part, 0);
@@ -62,8 +65,10 @@ class Swapped implements AsyncDisposable {
   }
 }
 
-/** Runs all swaps there and back in one admission: the link is in place from look `from` to look `to`. */
-async function sweep(options: { rounds?: number; hides: boolean }): Promise<Map<string, number>> {
+/** Runs all swaps in one admission: the link is in place from look `from` up to look `to`, or to the end. */
+async function sweep(
+  options: { rounds?: number; hides?: boolean; onlyFile?: boolean },
+): Promise<Map<string, number>> {
   await using swapped = await Swapped.make();
   let looks = 0;
   {
@@ -92,10 +97,15 @@ async function sweep(options: { rounds?: number; hides: boolean }): Promise<Map<
   return outcomes;
 }
 
-for (const hides of [false, true]) {
-  const how = hides ? "even where it hides the time of the change" : "in one admission";
-  Deno.test(`[F2] [F5] no swap there and back lets an outside byte in, ${how}`, async () => {
-    const outcomes = await sweep({ hides });
+const SWEEPS = [
+  { how: "in one admission" },
+  { how: "even where it hides the time of the change", hides: true },
+  { how: "even where only the file may be looked at", onlyFile: true },
+];
+
+for (const { how, ...options } of SWEEPS) {
+  Deno.test(`[F2] [F5] no swap there or back lets an outside byte in, ${how}`, async () => {
+    const outcomes = await sweep(options);
     assertEquals(outcomes.get("outside"), undefined, JSON.stringify([...outcomes]));
     assertGreater(outcomes.get("inside") ?? 0, 0);
   });
@@ -155,6 +165,16 @@ Deno.test("[F2] the real path is granted before anything below it is looked at",
   assertEquals(disk.looks, [`realPathSync ${ok}/shown`]);
 });
 
+Deno.test("[F2] nothing is looked at that is not granted, neither folders on the way nor the state folder", async () => {
+  await using swapped = await Swapped.make();
+  const { ok, out } = swapped.place;
+  using disk = new WatchedDisk();
+  const scope = new ReadScope({ denials: [out], grants: { readable: (path) => path === `${ok}/d/f` } });
+  const admission = await scope.admit(`${ok}/d/f`, [ok]);
+  if (admission.kind === "file") admission.descriptor.close();
+  assertEquals(new Set(disk.looks), new Set([`realPathSync ${ok}/d/f`, `lstatSync ${ok}/d/f`]));
+});
+
 Deno.test("[F2] the state folder is known by what it is where a file system has two spellings for it", async () => {
   await using swapped = await Swapped.make();
   const { ok } = swapped.place;
@@ -162,4 +182,24 @@ Deno.test("[F2] the state folder is known by what it is where a file system has 
   const scope = new ReadScope({ denials: [`${ok}/d`], grants: denoGrants });
   const error = await assertRejects(() => scope.admit(`${ok}/D/f`, [ok]), ResourceError);
   assertMatch(error.message, /Gangway's own state/);
+});
+
+Deno.test("[F2] the state folder is known by its real path where the system does not number files", async () => {
+  await using swapped = await Swapped.make();
+  const { ok } = swapped.place;
+  await swapped.place.sh("ln -s d named");
+  using _disk = new WatchedDisk({ alter: (info) => ({ ...info, ino: null }) });
+  const scope = new ReadScope({ denials: [`${ok}/named`], grants: denoGrants });
+  const error = await assertRejects(() => scope.admit(`${ok}/d/f`, [ok]), ResourceError);
+  assertMatch(error.message, /Gangway's own state/);
+});
+
+Deno.test("[F1] what was opened is a regular file by its own word, whatever was seen before", async () => {
+  await using swapped = await Swapped.make();
+  const { ok } = swapped.place;
+  await swapped.place.sh("mkfifo pipe");
+  using _disk = new WatchedDisk({ alter: (info) => ({ ...info, isFile: !info.isDirectory }) });
+  const scope = new ReadScope({ denials: [], grants: denoGrants });
+  const error = await assertRejects(() => scope.admit(`${ok}/pipe`, [ok]), ResourceError);
+  assertEquals(error.code, "changed");
 });

@@ -93,6 +93,12 @@ Deno.test("[F2] the state folder is never read: by name, through links, or where
     assertEquals(codes(findings), ["not_permitted", "not_permitted", "not_permitted", "abc", "abc"], denial);
     assertMatch(findings[0]!.message!, /Gangway's own state/);
   }
+  const onlyFile = await probe([`--allow-read=${place.ok}/state/s`], {
+    links: links.slice(0, 1),
+    roots: [place.ok],
+    denials: [`${place.ok}/state`],
+  });
+  assertMatch(onlyFile[0]!.message!, /Gangway's own state/);
 });
 
 Deno.test("[F1] [F2] views of the system are never read, whatever is granted", async () => {
@@ -112,6 +118,20 @@ Deno.test("[F1] [F2] views of the system are never read, whatever is granted", a
     });
     assertEquals(codes(findings), Array(links.length).fill("not_permitted"));
     for (const finding of findings) assertMatch(finding.message!, /is never read/);
+  }
+});
+
+Deno.test("[F1] [F2] a link to a view of the system is refused without saying where it leads", async () => {
+  await using place = await Place.make();
+  await place.sh("ln -s /proc/self/environ env; ln -s /dev/zero device; ln -s /sys folder");
+  const findings = await probe(["--allow-all"], {
+    links: ["env", "device", "folder/kernel"].map((name) => `file://${place.ok}/${name}`),
+    roots: ["/"],
+    takesDirectories: true,
+  });
+  for (const finding of findings) {
+    assertEquals(finding.refused, "not_permitted");
+    assertMatch(finding.message!, /through a symbolic link to what is never read/);
   }
 });
 

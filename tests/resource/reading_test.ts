@@ -117,6 +117,12 @@ Deno.test("[F5] a file that changes while it is read is an error; what counts is
   }
 });
 
+Deno.test("[F5] a file that is too large already is refused before a byte is read or sent", async () => {
+  await using place = await Place.make();
+  await place.sh("truncate -s 67108865 over");
+  assertEquals((await assertRejects(() => open(place, "over"), ResourceError)).code, "too_large");
+});
+
 Deno.test("[F5] a file that outgrows the cap between opening and reading is too large", async () => {
   await using place = await Place.make();
   await place.sh("printf a > a");
