@@ -111,13 +111,14 @@ function closePart(schema: Schema): Schema {
       );
     } else if (PARTS.includes(keyword) && Array.isArray(value)) {
       const kept = (value as Schema[]).filter((part) => String(part.title).toLowerCase() !== "other");
-      const tag = tagOf(kept);
-      // A tag lets a complaint speak of the one branch that was meant.
+      // A tag lets a complaint speak of the one branch that was meant. Beside properties of its own ajv would forget
+      // those in every branch but the first.
+      const tag = "properties" in schema ? undefined : tagOf(kept);
       if (tag !== undefined) closed.discriminator = { propertyName: tag };
       closed[tag === undefined ? keyword : "oneOf"] = kept.map(closePart);
     } else if (VALUES.includes(keyword) && isSchema(value)) {
       closed[keyword] = closeValue(value);
-    } else {
+    } else if (keyword !== "discriminator") {
       closed[keyword] = value;
     }
   }
