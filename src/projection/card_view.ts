@@ -22,7 +22,7 @@ const LOCATIONS = 64;
 const LOCATION_BYTES = 8 * 1024;
 /** Bytes of a card that its content can count on, whatever raw input and `_meta` would take. */
 const CONTENT_BYTES = 16 * 1024;
-/** Items of a result that are shown, and the bytes that each of them can count on. */
+/** Items of a result that are shown, and the bytes kept back for each that follows, at most half of what is left. */
 const ITEMS = 64;
 const ITEM_BYTES = 256;
 /** UTF-16 units of both sides of a change above which its lines are not compared. */
@@ -137,7 +137,7 @@ function resultBlocks(result: ToolResult, style: CardStyle, bytes: number, image
   let pictures = images;
   for (const [at, item] of items.entries()) {
     const rest = items.length - at - 1;
-    const room = left - Math.min(rest, ITEMS - at) * ITEM_BYTES;
+    const room = left - Math.min(Math.min(rest, ITEMS - at) * ITEM_BYTES, left >> 1);
     if (at === ITEMS || room < ITEM_BYTES) {
       const more = textBlock(`[${rest + 1} more items not shown]`);
       if (left > bytesOf(more)) blocks.push(more);

@@ -124,13 +124,19 @@ function hunk(before: readonly string[], after: readonly string[], changes: read
   for (const change of changes) {
     const removed = before.slice(change.oldFrom, change.oldTo);
     const added = after.slice(change.newFrom, change.newTo);
-    const ends = removed.some((line) => added.some((other) => line !== other && bare(line) === bare(other)));
+    const ends = differInEnds(removed, added);
     text += before.slice(at, change.oldFrom).map((line) => ` ${shown(line, false)}`).join("");
     text += removed.map((line) => `-${shown(line, ends)}`).join("");
     text += added.map((line) => `+${shown(line, ends)}`).join("");
     at = change.oldTo;
   }
   return text + before.slice(at, oldTo).map((line) => ` ${shown(line, false)}`).join("");
+}
+
+/** Whether some line only changed how it ends. */
+function differInEnds(removed: readonly string[], added: readonly string[]): boolean {
+  const ends = new Map(removed.map((line) => [bare(line), line]));
+  return added.some((line) => (ends.get(bare(line)) ?? line) !== line);
 }
 
 function range(from: number, to: number): string {

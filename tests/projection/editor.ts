@@ -25,7 +25,11 @@ export interface Seen {
     readonly type: string;
     readonly currentValue: unknown;
   }[];
-  readonly availableCommands?: readonly { readonly name: string; readonly description: string }[];
+  readonly availableCommands?: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly input?: { readonly hint: string };
+  }[];
   readonly currentModeId?: string;
   readonly used?: number;
   readonly size?: number;
