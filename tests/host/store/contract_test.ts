@@ -206,7 +206,7 @@ check("[S6] a foreign or broken cursor is refused clearly", async (store) => {
 checkSession("a commit is whole or not at all, and hurts no other", async (session, again) => {
   await session.commit(rowOf(1, "abc"));
   const bad: readonly (readonly Write[])[] = [
-    [...rowOf(2, "x"), { op: "append", seq: 1, offset: 2, text: "y" }],
+    [...rowOf(3, "x"), { op: "append", seq: 1, offset: 2, text: "y" }],
     [{ op: "watermark", seq: 9 }, { op: "append", seq: 7, offset: 0, text: "y" }],
     [{ op: "grant", grant: grantOf("g") }, { op: "body", seq: 7, text: "y" }],
     [{ op: "change", changeId: "c", revision: 1 }, { op: "pin", turnId: "t", artifactId: "none" }],
@@ -215,8 +215,9 @@ checkSession("a commit is whole or not at all, and hurts no other", async (sessi
       head: headOf(1, "abc", { run: { turnId: "u", runId: "r" } }),
     }],
   ];
+  const run = { turnId: "turn-2", runId: "run-2" };
   const results = await Promise.allSettled([
-    session.commit([{ op: "append", seq: 1, offset: 3, text: "d" }]),
+    session.commit([{ op: "append", seq: 1, offset: 3, text: "d" }, ...rowOf(2, "new", { run })]),
     ...bad.map((batch) => session.commit(batch)),
     session.commit([{ op: "append", seq: 1, offset: 4, text: "e" }]),
   ]);
@@ -226,9 +227,10 @@ checkSession("a commit is whole or not at all, and hurts no other", async (sessi
   }
   session = await again();
   assertEquals(await bodyOf(session, 1), "abcde");
-  assertEquals((await session.heads({ after: 0, limit: 9 })).map((head) => head.seq), [1]);
+  assertEquals(await session.heads({ after: 0, limit: 9 }), [headOf(1, "abc"), headOf(2, "new", { run })]);
+  assertEquals(await session.heads({ turnId: "turn-2", after: 0, limit: 9 }), [headOf(2, "new", { run })]);
   const state = await session.load();
-  assertEquals([state.watermark, state.grants, state.unended, state.last], [0, [], [], 1]);
+  assertEquals([state.watermark, state.grants, state.unended, state.last], [0, [], [], 2]);
   assertEquals([await session.change("c"), await session.turn("t")], [undefined, undefined]);
 });
 

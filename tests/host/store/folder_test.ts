@@ -259,6 +259,7 @@ checkFolder("[S6] what a crash left is cleared and what is not ours is left alon
   for (const name of ["old", "begun"]) await Deno.utime(`${sessions}/${name}`, long, long);
   await opened(folder, async (store) => {
     assertEquals(await listed(store), ["a"]);
+    assert((await names(sessions)).includes("young"));
     assertEquals((await refusalOf(store.hold("young"))).code, "not_found");
     assertEquals(await store.get("stray"), undefined);
   }, log);
@@ -278,6 +279,37 @@ checkFolder(
       await store.remove("a");
     }, log);
     assertEquals(await names(`${folder}/sessions`), []);
+  },
+);
+
+checkFolder("[S8] each process lists what the other one wrote last", async (folder) => {
+  await opened(folder, (one) =>
+    opened(folder, async (two) => {
+      await (await one.create(infoOf("a"))).close();
+      const session = await two.hold("a");
+      await session.commit([{ op: "info", info: infoOf("a", { title: "Second" }) }]);
+      assertEquals((await one.list({ limit: 1 })).sessions[0]?.title, "Second");
+      assertEquals((await two.get("a"))?.title, "Second");
+    }));
+});
+
+checkFolder(
+  "[S8] a Session that is removed and made anew while one waits for its lock is held all the same",
+  async (folder) => {
+    await make(folder, "a");
+    const lock = `${folder}/sessions/a/lock`;
+    const taking = Deno.FsFile.prototype.tryLockSync;
+    // The other process acts after our opening and before our locking.
+    Deno.FsFile.prototype.tryLockSync = function (exclusive) {
+      Deno.FsFile.prototype.tryLockSync = taking;
+      Deno.removeSync(lock);
+      Deno.writeTextFileSync(lock, "");
+      return taking.call(this, exclusive);
+    };
+    await opened(folder, async (store) => {
+      await store.hold("a");
+      await opened(folder, async (other) => assertEquals((await refusalOf(other.hold("a"))).code, "busy"));
+    });
   },
 );
 
