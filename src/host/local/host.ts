@@ -15,12 +15,17 @@ import { Watchers } from "./watch.ts";
 export interface LocalHostOptions {
   /** Opens the store. Called when an operation first needs it, and again after it failed. */
   readonly store: () => Promise<Store>;
+  /** Every Engine that Sessions may name. */
   readonly engines: readonly Engine[];
   /** The `engineId` of Sessions that name none. */
   readonly defaultEngine: string;
+  /** Time. */
   readonly clock: Clock;
+  /** Where new ids come from. */
   readonly ids: Ids;
+  /** Where diagnostics go. */
   readonly log: Log;
+  /** The limits in force; those of `limits.ts` where absent. */
   readonly limits?: Limits;
   /** The date in milliseconds since the epoch. */
   readonly date?: () => number;
@@ -45,6 +50,7 @@ export class LocalHost {
   #registry: Promise<Registry> | undefined;
   #closing: Promise<void> | undefined;
 
+  /** Makes a Host. Opens nothing yet. */
   constructor(options: LocalHostOptions) {
     this.#options = options;
     this.#date = options.date ?? Date.now;
