@@ -28,9 +28,19 @@
  * @module
  */
 export { serve, type ServeOptions } from "./src/acp/serve.ts";
+export type { ConnectionSessions, PromptAnswer, SessionParts, Workplace } from "./src/acp/sessions.ts";
+export type { Implementation } from "@agentclientprotocol/sdk";
 export { ScopedFiles } from "./src/resource/files.ts";
 export type { ReadGrants } from "./src/resource/grants.ts";
-export type { Files, Link, LinkedFile } from "./src/session/ports.ts";
+export type { Draft, DraftBase, DraftPart } from "./src/session/draft.ts";
+export type {
+  ClientAbilities,
+  ClientPort,
+  EncodedUpdate,
+  Files,
+  Link,
+  LinkedFile,
+} from "./src/session/ports.ts";
 export { ResourceError } from "./src/session/ports.ts";
 export { workbench, type WorkbenchOptions } from "./src/engine/workbench/mod.ts";
 export { LIMITS, type Limits } from "./src/limits.ts";

@@ -28,6 +28,7 @@ export interface Limits {
   readonly pageLength: number;
   /** UTF-16 units and frames that a Subscription queues. Past both it ends with `slow_consumer`. */
   readonly queueLength: number;
+  /** Frames that a Subscription queues. */
   readonly queueFrames: number;
   /** Bytes waiting in our writer above which an Attachment fetches no more frames. */
   readonly writerHighWater: number;
@@ -45,6 +46,7 @@ export interface Limits {
   readonly recoveryMs: number;
   /** Milliseconds of one query after a lost reply, and how many there are before `outcome_unknown`. */
   readonly queryMs: number;
+  /** Queries after a lost reply. */
   readonly queryTries: number;
   /** Milliseconds without a reply after which a start counts as lost and the Turn is queried. */
   readonly startMs: number;
@@ -74,7 +76,9 @@ export interface Limits {
   readonly engineStateBytes: number;
   /** UTF-16 units of a title; commands and their text. Longer ones are cut. */
   readonly titleLength: number;
+  /** Commands of a Session; further ones are left out. */
   readonly commands: number;
+  /** UTF-16 units of a command's name, hint and description. */
   readonly commandLength: number;
   /** Sessions in one page of a list. */
   readonly listPage: number;

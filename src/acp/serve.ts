@@ -20,9 +20,13 @@ export interface ServeOptions {
   readonly output: WritableStream<Uint8Array>;
   /** This connection's view of a Host. It is closed at the end of the connection, as far as that works in time. */
   readonly host: RuntimeHost;
+  /** The one door to the disk. */
   readonly files: Files;
+  /** Time. */
   readonly clock: Clock;
+  /** Where new ids come from. */
   readonly ids: Ids;
+  /** Where diagnostics go. */
   readonly log: Log;
   /** Ends the connection as the end of input does. */
   readonly signal?: AbortSignal;

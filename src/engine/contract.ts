@@ -11,9 +11,13 @@ import type { TurnInput } from "../model/prompt.ts";
 
 /** What a Session gives its Engine. The Host owns it; it lives until the Engine's Session is closed. */
 export interface EngineContext {
+  /** The Host's own id of the Session. */
   readonly sessionId: string;
+  /** Absolute real path of the working directory. */
   readonly cwd: string;
+  /** Additional workspace roots, without `cwd`. */
   readonly roots: readonly string[];
+  /** In ACP's own shape; they may hold secrets. */
   readonly mcpServers: readonly McpServer[];
   /** What the Engine gave to `state` last, in this process or an earlier one. */
   readonly restored?: Json;
@@ -25,14 +29,19 @@ export interface EngineContext {
   state(value: Json): Promise<void>;
   /** Announcements that belong to no Turn. */
   commands(commands: readonly Command[]): Promise<void>;
+  /** A title of the Session, for lists. */
   title(title: string): Promise<void>;
+  /** New options or new choices; their values are the Host's own. */
   configured(options: Config["options"]): Promise<void>;
 }
 
 /** One Turn's work as the Host hands it out. */
 export interface EngineTurn {
+  /** The Turn. */
   readonly turnId: string;
+  /** This execution of it. */
   readonly runId: string;
+  /** What the prompt holds. */
   readonly input: TurnInput;
   /** What the presenting Client offers; all false where nobody presents. */
   services(): ClientServices;
@@ -57,11 +66,15 @@ export interface EngineSink {
   toolInput(toolCallId: string, input: ToolInput): Promise<void>;
   /** Output as it appears. */
   toolOutput(toolCallId: string, stream: "stdout" | "stderr", text: string): Promise<void>;
+  /** A line about how far the tool is. */
   toolProgress(toolCallId: string, message: string): Promise<void>;
   /** The tool's end. Tools without one when the Run ends are recorded as interrupted. */
   toolResult(toolCallId: string, result: ToolResult): Promise<void>;
+  /** The whole plan; it replaces the one before. */
   plan(entries: readonly PlanEntry[]): Promise<void>;
+  /** How full the context window is. */
   usage(usage: Usage): Promise<void>;
+  /** Something to tell the user that is no part of the answer. */
   notice(severity: "info" | "warning" | "error", title: string, text?: string): Promise<void>;
   /**
    * Asks a person and waits. Grants that fit answer at once. Rejects with the signal's reason when the Turn is stopped.

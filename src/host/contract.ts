@@ -13,13 +13,17 @@ import type { Reply } from "./errors.ts";
 export interface EngineProfile {
   /** As in `--agent`. */
   readonly engineId: string;
+  /** Its name for people. */
   readonly title: string;
+  /** Its own version. */
   readonly version?: string;
   /** Options of a new Session with their defaults. */
   readonly options: readonly ConfigOption[];
+  /** Commands that a prompt may begin with. */
   readonly commands: readonly Command[];
   /** What a prompt may hold besides text and links. */
   readonly prompt: { readonly image: boolean; readonly audio: boolean; readonly embeddedContext: boolean };
+  /** Which transports of MCP servers it takes beside stdio. */
   readonly mcp: { readonly http: boolean; readonly sse: boolean };
   /** Whether the Engine takes a linked directory as a bare reference. */
   readonly linkedDirectories: boolean;
@@ -32,43 +36,63 @@ export type McpServer = JsonObject;
 
 /** Which of its own services the Client offers to an Engine. */
 export interface ClientServices {
+  /** `fs/read_text_file`. */
   readonly readTextFile: boolean;
+  /** `fs/write_text_file`. */
   readonly writeTextFile: boolean;
+  /** All of `terminal/*`. */
   readonly terminal: boolean;
+  /** Forms. */
   readonly forms: boolean;
 }
 
 /** A Session as lists and lookups show it. Times are milliseconds since the epoch. */
 export interface SessionInfo {
+  /** Its id. */
   readonly sessionId: string;
+  /** Absolute real path of the working directory. */
   readonly cwd: string;
   /** Additional workspace roots, in order, without `cwd`. */
   readonly roots: readonly string[];
+  /** The Engine that does its Turns. */
   readonly engineId: string;
+  /** Its title, once it has one. */
   readonly title?: string;
+  /** When it was created. */
   readonly createdAt: number;
+  /** When something last happened in it. */
   readonly updatedAt: number;
+  /** Its present settings. */
   readonly config: Config;
+  /** Its present commands. */
   readonly commands: readonly Command[];
+  /** How full its context window is, once that is known. */
   readonly usage?: Usage;
 }
 
 /** What `sessions.create` needs. `sessionId` is chosen by the caller and matches `[A-Za-z0-9_-]{1,64}`. */
 export interface CreateSession {
+  /** Chosen by the caller. */
   readonly sessionId: string;
   /** Absolute real path of an existing directory. */
   readonly cwd: string;
+  /** Additional workspace roots, absolute real paths. */
   readonly roots: readonly string[];
+  /** The complete list of this connection. */
   readonly mcpServers: readonly McpServer[];
+  /** The default Engine where absent. */
   readonly engineId?: string;
   /** Wanted values of options; the others take the Engine's defaults. */
   readonly options?: readonly ConfigChange[];
+  /** Passed through to the Engine unread. */
   readonly meta?: Meta;
 }
 
 /** A page of Sessions. `cursor` is opaque and absent on the last page. */
 export interface SessionPage {
+  /** Newest first. */
   readonly sessions: readonly SessionInfo[];
+  /** Where the next page begins. */
   readonly cursor?: string;
 }
 
@@ -94,6 +118,7 @@ export type TurnState =
 export interface ReadRequest {
   /** Only rows of this Turn. */
   readonly turnId?: string;
+  /** The sequence behind which to begin. */
   readonly after: number;
   /** Absent: everything, rows that still grow included. */
   readonly through?: number;
@@ -110,15 +135,21 @@ export interface ReadRequest {
 
 /** The first `length` UTF-16 units of a row's body, known by their digest. */
 export interface HeldBody {
+  /** What kind of body it is. */
   readonly kind: "text" | "thinking" | "tool";
+  /** Its `messageId` or `toolCallId`. */
   readonly id: string;
+  /** How much of it is held, in UTF-16 units. */
   readonly length: number;
+  /** Digest of that much, lower-case hex. */
   readonly sha256: string;
 }
 
 /** Rows and fragments in order of sequence and offset. `cursor` is absent on the last page. */
 export interface ReadPage {
+  /** In order of sequence and offset. */
   readonly rows: readonly Row[];
+  /** Where the next page begins. */
   readonly cursor?: string;
 }
 
@@ -142,14 +173,19 @@ export interface Subscription {
 
 /** What `turns.start` needs. */
 export interface StartTurn {
+  /** In which Session. */
   readonly sessionId: string;
+  /** Chosen by the caller, never used before. */
   readonly turnId: string;
+  /** What the Turn is to work on. */
   readonly input: TurnInput;
 }
 
 /** Names an upload; `uploadId` is chosen by the caller and matches `[A-Za-z0-9_-]{1,64}`. */
 export interface UploadKey {
+  /** The Session that the bytes belong to. */
   readonly sessionId: string;
+  /** Chosen by the caller. */
   readonly uploadId: string;
 }
 
@@ -232,7 +268,9 @@ export interface HostInteractions {
 
 /** Answers to {@linkcode ClientCall}s. Each call is settled or failed once; later ones get `already_resolved`. */
 export interface HostCalls {
+  /** Gives the result of a call. */
   settle(request: { sessionId: string; callId: string; result: Json }): Promise<void>;
+  /** Says that a call failed, with the editor's own code and sentence. */
   fail(request: { sessionId: string; callId: string; code: number; message: string }): Promise<void>;
 }
 
@@ -256,6 +294,7 @@ export interface HostArtifacts {
 
 /** Lasting permissions. */
 export interface HostGrants {
+  /** All Grants that are in force. */
   list(sessionId: string): Promise<readonly Grant[]>;
   /** By key. */
   revoke(request: { sessionId: string; grantId: string }): Promise<void>;
@@ -270,11 +309,17 @@ export interface RuntimeHost {
   readonly connectionId: string;
   /** Static data of an Engine (the default one if unnamed). Starts nothing, does no I/O. Throws `invalid` for an unknown one. */
   describe(engineId?: string): EngineProfile;
+  /** Durable Sessions. */
   readonly sessions: HostSessions;
+  /** Turns and their Runs. */
   readonly turns: HostTurns;
+  /** Questions to a person. */
   readonly interactions: HostInteractions;
+  /** Calls to the editor. */
   readonly calls: HostCalls;
+  /** Bytes that belong to a Session. */
   readonly artifacts: HostArtifacts;
+  /** Lasting permissions. */
   readonly grants: HostGrants;
   /** One feed of changes a connection, for lists, commands and titles. Ends when the signal aborts. */
   watch(signal: AbortSignal): AsyncIterable<SessionChange>;

@@ -1,7 +1,12 @@
 /**
- * The Runtime Host: its contract, its errors and the embedded Host.
+ * The Runtime Host: its contract, its errors, its vocabulary, and the embedded Host with its stores.
  *
  * @module
  */
 export * from "./contract.ts";
 export * from "./errors.ts";
+export { LocalHost, type LocalHostOptions } from "./local/host.ts";
+export type * from "./store/contract.ts";
+export { type FolderStoreOptions, openFolderStore, type StorePoint } from "./store/folder.ts";
+export { MemoryStore } from "./store/memory.ts";
+export type * from "../model/mod.ts";

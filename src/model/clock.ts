@@ -10,5 +10,6 @@ export interface Clock {
 
 /** Unique ids that match `[A-Za-z0-9_-]{1,64}`. */
 export interface Ids {
+  /** A new one. */
   next(): string;
 }

@@ -12,28 +12,41 @@ export interface Snapshot {
   readonly storeId: string;
   /** Changes with each start of the Host. */
   readonly hostEpoch: string;
+  /** Runs that have not ended. */
   readonly runs: readonly LiveRun[];
+  /** The present settings. */
   readonly config: Config;
+  /** The present commands. */
   readonly commands: readonly Command[];
+  /** The title, once there is one. */
   readonly title?: string;
+  /** Context window use, once it is known. */
   readonly usage?: Usage;
+  /** Open questions. */
   readonly interactions: readonly Interaction[];
   /** Rows up to this sequence are durable and will not change. */
   readonly watermark: number;
   /** The highest sequence that any row has, open ones included. */
   readonly last: number;
+  /** Messages that are not complete, with what they hold so far. */
   readonly messages: readonly OpenMessage[];
 }
 
 /** A request of an Engine to the Client that presents its Run: `fs/*` or `terminal/*` with ACP's own parameters. */
 export interface ClientCall {
+  /** Its id. */
   readonly callId: string;
+  /** The Run whose Engine calls. */
   readonly run: Run;
+  /** Which of the editor's methods. */
   readonly method: string;
+  /** Its params, in ACP's own shape. */
   readonly params: JsonObject;
 }
 
-interface FrameBase {
+/** What all frames have. */
+export interface FrameBase {
+  /** Passed through unread. */
   readonly meta?: Meta;
 }
 
@@ -163,6 +176,8 @@ export type Frame =
 
 /** Successive frames of a Subscription: the first has number `first`, the others follow without a gap. */
 export interface FrameBatch {
+  /** Number of the first frame of the batch. */
   readonly first: number;
+  /** In order. */
   readonly frames: readonly Frame[];
 }

@@ -3,11 +3,15 @@ import type { Meta } from "./json.ts";
 
 /** The part of a linked file that an editor pointed at; lines count from 1, both ends included. */
 export interface LineRange {
+  /** First line, from 1. */
   readonly from: number;
+  /** Last line, itself included. */
   readonly to: number;
 }
 
-interface PartBase {
+/** What all kinds of parts have. */
+export interface PartBase {
+  /** Passed through unread. */
   readonly meta?: Meta;
 }
 
@@ -43,6 +47,8 @@ export type PromptPart =
 
 /** What a Turn is started with, and the body of its `user` row. */
 export interface TurnInput {
+  /** In the order of the prompt. */
   readonly parts: readonly PromptPart[];
+  /** Passed through unread. */
   readonly meta?: Meta;
 }

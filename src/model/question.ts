@@ -3,14 +3,19 @@ export type InteractionKind = "permission" | "question" | "form" | "sandbox_boun
 
 /** How far a lasting permission reaches. `what` is the action, `value` its object (a path, a command). */
 export interface GrantScope {
+  /** The kind of action, such as `write`. */
   readonly what: string;
+  /** What it is done to: a path, a command. */
   readonly value: string;
+  /** How long it lasts. */
   readonly until: "turn" | "session" | "forever";
 }
 
 /** A lasting permission that the Host keeps, or a lasting refusal. */
 export interface Grant {
+  /** Its id. */
   readonly grantId: string;
+  /** What it allows. */
   readonly scope: GrantScope;
   /** What it answers: `allow` where absent. */
   readonly effect?: "allow" | "deny";
@@ -20,9 +25,13 @@ export interface Grant {
 
 /** One answer that can be chosen. `effect` is absent for a plain question. */
 export interface QuestionOption {
+  /** Its id, unique in the question. */
   readonly optionId: string;
+  /** The label of its button. */
   readonly name: string;
+  /** What choosing it means. */
   readonly description?: string;
+  /** Whether it allows or denies; absent where the options are plain answers. */
   readonly effect?: "allow" | "deny";
   /** Set where choosing it makes a Grant (allow) or a lasting refusal (deny). */
   readonly scope?: GrantScope;
@@ -64,15 +73,19 @@ export type FormField =
 
 /** One value of an enum field and the words to show for it. */
 export interface FormChoice {
+  /** What is answered. */
   readonly value: string;
+  /** Its label. */
   readonly title?: string;
 }
 
 /** A question as an Engine asks it. */
 export interface Question {
+  /** What kind of dialog it needs. */
   readonly kind: InteractionKind;
   /** A tool of the same Run whose card the dialog belongs to; its input was announced before. */
   readonly toolCallId?: string;
+  /** What is asked, for people. */
   readonly message: string;
   /** For every kind but `form`. */
   readonly options: readonly QuestionOption[];
@@ -82,7 +95,9 @@ export interface Question {
 
 /** A question that waits, as a snapshot or an `interaction` frame shows it. */
 export interface Interaction extends Question {
+  /** Its id. */
   readonly interactionId: string;
+  /** The Run that waits for the answer. */
   readonly run: import("./run.ts").Run;
 }
 

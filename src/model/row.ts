@@ -15,11 +15,15 @@ export type RowKind = "user" | "text" | "thinking" | "tool" | "plan" | "notice" 
 export interface RowHead {
   /** Rises by at least one from row to row of the Session; starts at 1. */
   readonly seq: number;
+  /** The Run that made it. */
   readonly run: Run;
+  /** What it holds. */
   readonly kind: RowKind;
   /** messageId of text and thinking, toolCallId of a tool, else unique in the Session. */
   readonly id: string;
+  /** Whether nothing more will be added. */
   readonly complete: boolean;
+  /** Whether it may not be shown raw. */
   readonly sensitive: boolean;
   /** Of the whole body in UTF-16 units. */
   readonly length: number;
@@ -35,6 +39,7 @@ export interface RowHead {
  * body is left out where the reader holds it already.
  */
 export interface Row extends RowHead {
+  /** A piece of its text, and where the piece begins in UTF-16 units. */
   readonly body?: { readonly offset: number; readonly text: string };
 }
 

@@ -3,7 +3,9 @@
  * they name exactly one Run for ever.
  */
 export interface Run {
+  /** The Turn. */
   readonly turnId: string;
+  /** This execution of it. */
   readonly runId: string;
 }
 
@@ -31,8 +33,11 @@ export type FailureClass =
 
 /** A Turn's failure: a class for programs and a sentence for people, without secrets. */
 export interface Failure {
+  /** What kind of failure it is. */
   readonly class: FailureClass;
+  /** A sentence for people. */
   readonly message: string;
+  /** Details for programs. */
   readonly data?: import("./json.ts").JsonObject;
 }
 
@@ -47,10 +52,13 @@ export type RunEnd =
 
 /** A Run that has not ended, as a snapshot or a `run` frame shows it. */
 export interface LiveRun {
+  /** Which one. */
   readonly run: Run;
+  /** How far it is. */
   readonly phase: "admitted" | "running" | "waiting";
   /** The one foreground slot of the Session, or a background Run beside it. */
   readonly foreground: boolean;
+  /** Who started it. */
   readonly origin: Origin;
   /** The connection that shows it; absent after that connection went away. */
   readonly presenter?: string;

@@ -15,14 +15,19 @@ export type ToolKind =
 
 /** A place that a tool touches. `path` is absolute, `line` counts from 1. */
 export interface ToolLocation {
+  /** Absolute. */
   readonly path: string;
+  /** From 1. */
   readonly line?: number;
 }
 
 /** A whole-file change. `oldText` is null for a new file; both texts keep their line ends. */
 export interface Diff {
+  /** Absolute. */
   readonly path: string;
+  /** Null for a file that did not exist. */
   readonly oldText: string | null;
+  /** What it holds afterwards. */
   readonly newText: string;
 }
 
@@ -38,14 +43,19 @@ export type ToolContent =
  * While `complete` is false it is a preview: the model is still writing it.
  */
 export interface ToolInput {
+  /** Whether it is the whole input; else a preview. */
   readonly complete: boolean;
   /** Raw input of a sensitive tool is never shown, kept out of cards, dialogs and logs. */
   readonly sensitive: boolean;
+  /** What the tool is about to do, for people. */
   readonly title: string;
+  /** What sort of tool it is. */
   readonly kind: ToolKind;
+  /** The files that it works on. */
   readonly locations: readonly ToolLocation[];
   /** The tool's own name for it, e.g. `run_command`. */
   readonly name?: string;
+  /** The input as the tool got it. */
   readonly raw?: JsonObject;
   /** A terminal of the presenting Client in which the tool's output appears while it works. */
   readonly terminalId?: string;
@@ -56,9 +66,13 @@ export type ToolEnd = "completed" | "failed" | "cancelled";
 
 /** The authoritative end of a tool. */
 export interface ToolResult {
+  /** How it ended. */
   readonly status: ToolEnd;
+  /** What it came to. */
   readonly content: readonly ToolContent[];
+  /** What it changed. */
   readonly diffs: readonly Diff[];
+  /** Of the program that it ran. */
   readonly exitCode?: number;
   /** The raw result where it is small, complete and not sensitive. */
   readonly raw?: Json;
@@ -66,8 +80,11 @@ export interface ToolResult {
 
 /** The durable record of a tool: the body of a `tool` row. */
 export interface ToolRecord {
+  /** Its id, unique in the Session. */
   readonly toolCallId: string;
+  /** The tool that called it. */
   readonly parent?: string;
+  /** What it was called with. */
   readonly input: ToolInput;
   /** Absent while the tool has no authoritative end. */
   readonly result?: ToolResult;

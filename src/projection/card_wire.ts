@@ -1,5 +1,5 @@
 import { bytesOf } from "./encode.ts";
-import { type CardStyle, contentOf, headOf } from "./card_view.ts";
+import { type CardStyle, contentOf, headOf, type Members } from "./card_view.ts";
 import type { EncodedUpdate } from "./step.ts";
 import type { Change, ToolCard } from "./card.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -85,32 +85,21 @@ export class CardWire {
     const head = headOf(card, card.status(now), this.#style, first);
     const members = first ? head : head.filter(([name, json]) => this.#sent.get(name) !== mark(json));
     const whole = all || first;
-    const takesContent = this.#content && (whole || this.#contentAt() <= now);
     let content: string | undefined;
-    if (takesContent) {
-      const room = LIMITS.cardBytes - FRAME_BYTES - card.id.length * 3 -
-        head.reduce((sum, [name, json]) => sum + name.length + bytesOf(json) + 4, 0);
+    if (this.#content && (whole || this.#contentAt() <= now)) {
+      const room = roomBeside(card, head);
       content = contentOf(card, this.#style, whole ? room : Math.min(room, this.#room()));
       this.#content = false;
       this.#shown = this.#produced;
       if (first ? content === "[]" : this.#sent.get("content") === mark(content)) content = undefined;
     }
     this.#head = false;
-    if (content !== undefined) {
-      const at = members.findIndex(([name]) => name === "_meta");
-      members.splice(at < 0 ? members.length : at, 0, ["content", content]);
-    }
+    if (content !== undefined) insertContent(members, content);
     if (!first && members.length === 0) return undefined;
     this.#called = true;
     this.#lastAt = now;
-    let update = `{"sessionUpdate":"${first ? "tool_call" : "tool_call_update"}","toolCallId":${
-      JSON.stringify(card.id)
-    }`;
-    for (const [name, json] of members) {
-      this.#sent.set(name, mark(json));
-      update += `,"${name}":${json}`;
-    }
-    update += "}";
+    for (const [name, json] of members) this.#sent.set(name, mark(json));
+    const update = encoded(first ? "tool_call" : "tool_call_update", card.id, members);
     if (content !== undefined) this.#spent += bytesOf(update);
     return update;
   }
@@ -152,6 +141,32 @@ export class CardWire {
     const output = this.#card.output?.length ?? 0;
     return Math.min(LIMITS.cardBytes, FRAME_BYTES + Math.ceil(output * 1.1));
   }
+}
+
+/** A whole card at once, of a tool about which nothing more will come. */
+export function wholeCard(card: ToolCard, style: CardStyle): EncodedUpdate {
+  const members = headOf(card, card.status(-Infinity), style, true);
+  const content = contentOf(card, style, roomBeside(card, members));
+  if (content !== "[]") insertContent(members, content);
+  return encoded("tool_call", card.id, members);
+}
+
+/** Bytes that a card's content may take beside its other members. */
+function roomBeside(card: ToolCard, head: Members): number {
+  const taken = head.reduce((sum, [name, json]) => sum + name.length + bytesOf(json) + 4, 0);
+  return LIMITS.cardBytes - FRAME_BYTES - card.id.length * 3 - taken;
+}
+
+/** `_meta` comes last. */
+function insertContent(members: Members, content: string): void {
+  const at = members.findIndex(([name]) => name === "_meta");
+  members.splice(at < 0 ? members.length : at, 0, ["content", content]);
+}
+
+function encoded(kind: "tool_call" | "tool_call_update", id: string, members: Members): EncodedUpdate {
+  let update = `{"sessionUpdate":"${kind}","toolCallId":${JSON.stringify(id)}`;
+  for (const [name, json] of members) update += `,"${name}":${json}`;
+  return `${update}}`;
 }
 
 /** Stands for a member's JSON without keeping a long one. */

@@ -9,7 +9,15 @@ const WORDS: { readonly [channel in Channel]: string } = {
   text: "agent_message_chunk",
   thinking: "agent_thought_chunk",
 };
-const TAIL = "}}";
+/** What closes a chunk behind its JSON string. */
+export const CHUNK_TAIL = "}}";
+
+/** A chunk of a message up to where its JSON string begins. */
+export function chunkHead(id: string, channel: Channel): string {
+  return `{"sessionUpdate":"${WORDS[channel]}","messageId":${
+    JSON.stringify(id)
+  },"content":{"type":"text","text":`;
+}
 
 /** What an event did to a message. `gap`: text is missing before it. `revised`: it contradicts what was shown. */
 export type MessageOutcome = "fine" | "gap" | "revised";
@@ -43,9 +51,7 @@ export class ShownMessage {
   constructor(id: string, channel: Channel) {
     this.id = id;
     this.channel = channel;
-    this.#head = `{"sessionUpdate":"${WORDS[channel]}","messageId":${
-      JSON.stringify(id)
-    },"content":{"type":"text","text":`;
+    this.#head = chunkHead(id, channel);
   }
 
   /** UTF-16 units taken so far. */
@@ -127,7 +133,7 @@ export class ShownMessage {
   /** Shows a half surrogate that nothing will complete any more. */
   flush(out: EncodedUpdate[]): void {
     if (this.#half === "") return;
-    pushText(out, this.#head, this.#half, TAIL);
+    pushText(out, this.#head, this.#half, CHUNK_TAIL);
     this.#half = "";
   }
 
@@ -145,7 +151,7 @@ export class ShownMessage {
       this.#half = whole.slice(-1);
       whole = whole.slice(0, -1);
     }
-    pushText(out, this.#head, whole, TAIL, meta === undefined ? TAIL : `}${metaMember(meta)}}`);
+    pushText(out, this.#head, whole, CHUNK_TAIL, meta === undefined ? CHUNK_TAIL : `}${metaMember(meta)}}`);
   }
 
   /** Compares what was shown before with a row's text, and shows what goes beyond it. */

@@ -19,3 +19,18 @@ export {
 export type { EncodedUpdate, Fault, FaultCode, Shows, Step } from "./step.ts";
 export { TurnProjection } from "./turn.ts";
 export type { Budget, ProjectionOptions } from "./turn.ts";
+export type {
+  SessionConfigBoolean,
+  SessionConfigGroupId,
+  SessionConfigId,
+  SessionConfigOption,
+  SessionConfigOptionCategory,
+  SessionConfigSelect,
+  SessionConfigSelectGroup,
+  SessionConfigSelectOption,
+  SessionConfigSelectOptions,
+  SessionConfigValueId,
+  SessionMode,
+  SessionModeId,
+  SessionModeState,
+} from "@agentclientprotocol/sdk";

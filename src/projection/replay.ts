@@ -5,11 +5,12 @@ import { type ProjectionOptions, TurnProjection } from "./turn.ts";
 import { type Redact, redactSecrets } from "./redact.ts";
 import { BodyAssembly } from "./bodies.ts";
 import type { CardStyle } from "./card_view.ts";
-import { CardWire } from "./card_wire.ts";
+import { wholeCard } from "./card_wire.ts";
 import { noticeId } from "./notices.ts";
 import { planUpdate } from "./plan.ts";
 import type { RunEnd } from "../model/run.ts";
-import { ShownMessage } from "./message.ts";
+import { CHUNK_TAIL, chunkHead } from "./message.ts";
+import { pushText } from "./encode.ts";
 import { ToolCard } from "./card.ts";
 import type { ToolRecord } from "../model/tool.ts";
 import { userUpdates } from "./user_message.ts";
@@ -40,7 +41,8 @@ export class Replay {
   #projections = new Map<string, TurnProjection>();
   #past = new Map<string, Past>();
   #bodies = new BodyAssembly();
-  #message: ShownMessage | undefined;
+  /** The text row at hand: how much of it came, and a half character that waits for the next fragment. */
+  #open = { seq: 0, at: 0, half: "" };
 
   /** Begins at the first row. */
   constructor(options: ReplayOptions) {
@@ -73,7 +75,6 @@ export class Replay {
   /** After the last row: plans of Turns that have no end row. */
   end(): Step {
     const out: EncodedUpdate[] = [];
-    this.#message?.flush(out);
     for (const { plan } of this.#past.values()) if (plan !== undefined) out.push(plan);
     this.#past.clear();
     return stepOf(out);
@@ -87,13 +88,19 @@ export class Replay {
     return projection;
   }
 
+  /** Text needs no digests here: nothing was shown before that it could contradict. */
   #text(row: Row, channel: "text" | "thinking", out: EncodedUpdate[]): void {
-    if (this.#message?.id !== row.id) {
-      this.#message?.flush(out);
-      this.#message = new ShownMessage(row.id, channel);
-    }
-    // Nothing was shown before, so there is nothing that the row could contradict.
-    this.#message.row(row, true, out);
+    if (row.body === undefined) return;
+    const { offset, text } = row.body;
+    if (offset === 0) this.#open = { seq: row.seq, at: 0, half: "" };
+    const open = this.#open;
+    if (open.seq !== row.seq || open.at !== offset) return;
+    open.at += text.length;
+    const last = text.charCodeAt(text.length - 1);
+    const parted = open.at < row.length && last >= 0xd800 && last <= 0xdbff;
+    const whole = open.half + (parted ? text.slice(0, -1) : text);
+    open.half = parted ? text.slice(-1) : "";
+    pushText(out, chunkHead(row.id, channel), whole, CHUNK_TAIL);
   }
 
   #record(row: Row, now: number, out: EncodedUpdate[]): void {
@@ -122,11 +129,10 @@ export class Replay {
   /** One update with all that the tool came to. */
   #tool(row: Row, record: ToolRecord | undefined, now: number): EncodedUpdate {
     const card = new ToolCard(row.id);
-    const wire = new CardWire(card, this.#style);
     if (record === undefined) card.interrupt("The record of this tool cannot be read");
     else card.takeRecord(row.sensitive ? sensitive(record) : record, row, now);
     card.interrupt("Interrupted: no result of this tool was recorded");
-    return wire.encode(now, true) ?? "";
+    return wholeCard(card, this.#style);
   }
 
   #notice(row: Row, notice: NoticeText, out: EncodedUpdate[]): void {

@@ -6,9 +6,13 @@ export type EncodedUpdate = string;
 
 /** What of a Client's abilities decides how things are shown. */
 export interface Shows {
+  /** Terminals inside of cards. */
   readonly terminal: boolean;
+  /** Options that are on or off. */
   readonly booleanOptions: boolean;
+  /** Notices. */
   readonly notices: boolean;
+  /** Progress of compaction. */
   readonly compaction: boolean;
 }
 
@@ -17,7 +21,9 @@ export type FaultCode = "unsupported_stream_revision" | "tool_presentation_capac
 
 /** The reason that ends a prompt, with a sentence for people. Once raised it stays. */
 export interface Fault {
+  /** Which fault. */
   readonly code: FaultCode;
+  /** A sentence for people. */
   readonly message: string;
 }
 
@@ -25,6 +31,7 @@ export interface Fault {
 export interface Step {
   /** To send, in order. */
   readonly updates: readonly EncodedUpdate[];
+  /** The fault, once there is one. */
   readonly fault?: Fault;
   /** Text arrived beyond what was shown: the transcript has to be read again before it can be shown. */
   readonly gap: boolean;

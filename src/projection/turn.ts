@@ -25,6 +25,7 @@ import { ToolCards } from "./tool_cards.ts";
 
 /** How a projection shows things. */
 export interface ProjectionOptions {
+  /** What the Client can show. */
   readonly abilities: Shows;
   /** Takes secrets out of cards, plans and notices; {@linkcode redactSecrets} unless given. Messages pass as they are. */
   readonly redact?: Redact;
@@ -48,6 +49,7 @@ type Over = { readonly step: Step };
  * may finish.
  */
 export class TurnProjection {
+  /** The Turn that is shown. */
   readonly turnId: string;
   #shows: Shows;
   #redact: Redact;

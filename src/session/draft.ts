@@ -1,6 +1,8 @@
 import type { Meta } from "../model/json.ts";
 
-interface DraftBase {
+/** What all kinds of parts have. */
+export interface DraftBase {
+  /** Passed through unread. */
   readonly meta?: Meta;
 }
 
@@ -30,6 +32,8 @@ export type DraftPart =
 
 /** A prompt before its bytes are with the Host. */
 export interface Draft {
+  /** In the order of the prompt. */
   readonly parts: readonly DraftPart[];
+  /** Passed through unread. */
   readonly meta?: Meta;
 }

@@ -8,17 +8,25 @@ export type EncodedUpdate = string;
 
 /** What the connected Client said it can do. Everything that it left out is false. */
 export interface ClientAbilities {
+  /** `fs/read_text_file`. */
   readonly readTextFile: boolean;
+  /** `fs/write_text_file`. */
   readonly writeTextFile: boolean;
+  /** All of `terminal/*`. */
   readonly terminal: boolean;
+  /** Forms by `elicitation/create`. */
   readonly forms: boolean;
+  /** Options that are on or off. */
   readonly booleanOptions: boolean;
+  /** Notices. */
   readonly notices: boolean;
+  /** Progress of compaction. */
   readonly compaction: boolean;
 }
 
 /** The connection to the Client. Order on the wire is the order of the calls, `update` and `request` together. */
 export interface ClientPort {
+  /** What the Client said it can do. */
   readonly abilities: ClientAbilities;
   /** Puts one update on its way. Never blocks; throws {@linkcode ClientGone} after the transport failed. */
   update(sessionId: string, update: EncodedUpdate): void;
@@ -61,11 +69,13 @@ export class ClientRefused extends Error {
 export interface LinkedFile {
   /** File name for people, without folders. */
   readonly name: string;
+  /** By the file's name. */
   readonly mimeType: string;
   /** The lines that the editor pointed at. */
   readonly lines?: { readonly from: number; readonly to: number };
   /** The bytes in parts of at most {@linkcode LIMITS.appendBytes}; throws {@linkcode ResourceError} when the file changes or is too large. */
   bytes(): AsyncIterable<Uint8Array>;
+  /** Frees it. May be called twice. */
   close(): void;
 }
 

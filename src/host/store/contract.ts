@@ -60,19 +60,27 @@ export type Write =
 
 /** How an Interaction ended, as the store keeps it. */
 export interface InteractionRecord {
+  /** The Run that asked. */
   readonly run: Run;
+  /** Why it is closed. */
   readonly reason: InteractionEnd;
+  /** The answer, where there was one. */
   readonly answer?: Answer;
+  /** Who answered. */
   readonly by?: string;
 }
 
 /** What a Host reads when it takes hold of a Session. */
 export interface SessionState {
+  /** As lists show it. */
   readonly info: SessionInfo;
   /** Turns without an end: they were interrupted. */
   readonly unended: readonly TurnRecord[];
+  /** The Grants in force. */
   readonly grants: readonly Grant[];
+  /** What the Engine keeps for its next opening. */
   readonly engineState?: Json;
+  /** Highest sequence that was announced. */
   readonly watermark: number;
   /** The highest sequence in use. */
   readonly last: number;
@@ -85,8 +93,11 @@ export interface SessionState {
  * failed commit rejects with `persistence_failed` and leaves nothing of its batch.
  */
 export interface SessionStore {
+  /** Its id. */
   readonly sessionId: string;
+  /** Everything but the transcript. */
   load(): Promise<SessionState>;
+  /** Writes all of the batch or nothing; durable when it resolves. */
   commit(batch: readonly Write[]): Promise<void>;
   /** Heads in order of sequence, at most `limit`. */
   heads(
@@ -110,10 +121,13 @@ export interface SessionStore {
   ): Promise<
     readonly { readonly head: RowHead; readonly text: string }[]
   >;
+  /** A Turn that was started or settled here; undefined for any other. */
   turn(turnId: string): Promise<TurnRecord | undefined>;
+  /** An Interaction that was ever open here; undefined for any other. */
   interaction(interactionId: string): Promise<InteractionRecord | undefined>;
   /** The revision that a change made, where it was made. */
   change(changeId: string): Promise<number | undefined>;
+  /** The bytes that belong to the Session. */
   artifacts: ArtifactFiles;
   /** Lets go of the Session and its lock. May be called twice. */
   close(): Promise<void>;
@@ -133,9 +147,11 @@ export interface ArtifactFiles {
   measure(uploadId: string): Promise<{ size: number; sha256: string } | undefined>;
   /** Makes the upload an Artifact file: write, sync, rename, sync the folder. */
   seal(uploadId: string, artifactId: string): Promise<void>;
+  /** At most `length` bytes from `offset`. */
   read(artifactId: string, offset: number, length: number): Promise<Uint8Array>;
   /** Frees an upload or an Artifact; silent where there is none. */
   remove(id: string): Promise<void>;
+  /** All committed Artifacts, oldest first. */
   list(): Promise<readonly { readonly artifact: ArtifactReference; readonly pinned: boolean }[]>;
 }
 
@@ -149,6 +165,7 @@ export interface Store {
   list(
     query: { cwd?: string; cursor?: string; limit: number },
   ): Promise<{ sessions: readonly SessionInfo[]; next?: string }>;
+  /** A Session as lists show it; undefined where there is none. */
   get(sessionId: string): Promise<SessionInfo | undefined>;
   /** Creates and holds a Session, durable when it resolves. `conflict` where the id exists. */
   create(info: SessionInfo): Promise<SessionStore>;
@@ -156,5 +173,6 @@ export interface Store {
   hold(sessionId: string): Promise<SessionStore>;
   /** Removes a Session that this process does not hold any more. Silent where there is none; `busy` where another holds it. */
   remove(sessionId: string): Promise<void>;
+  /** Lets go of everything. May be called twice. */
   close(): Promise<void>;
 }

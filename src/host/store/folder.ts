@@ -23,6 +23,7 @@ export type StorePoint = `${"create" | "commit" | "seal" | "remove"}_${"begun" |
 export interface FolderStoreOptions {
   /** Absolute path of the state folder; made where it is missing. */
   readonly folder: string;
+  /** Where repairs and damage are reported. */
   readonly log: Log;
   /** How other processes name the holder of a Session; `gangway` if left out. */
   readonly program?: string;

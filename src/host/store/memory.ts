@@ -32,6 +32,7 @@ export class MemoryStore implements Store {
   }
 
   // deno-lint-ignore require-await
+  /** As the contract says. */
   async get(sessionId: string): Promise<SessionInfo | undefined> {
     this.#check();
     return this.#records.get(checkedId("Session", sessionId))?.info;
@@ -63,6 +64,7 @@ export class MemoryStore implements Store {
     this.#records.delete(sessionId);
   }
 
+  /** As the contract says. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#held.values()].map((session) => session.close()));
