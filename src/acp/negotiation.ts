@@ -11,9 +11,9 @@ import { invalidParams } from "./errors.ts";
 export const OFFERED: Readonly<
   Record<"load" | "resume" | "remove" | "list" | "close" | "additionalDirectories", boolean>
 > = {
-  load: false,
-  resume: false,
-  remove: false,
+  load: true,
+  resume: true,
+  remove: true,
   list: true,
   close: true,
   additionalDirectories: true,

@@ -10,9 +10,15 @@ function waiting(): Waiting {
 }
 
 /**
- * The one way out: lines in the order of `send`, all that is queued in one write, one write at a time. A write a line costs
- * four to six times as much. After the first failure everything here fails with {@linkcode ClientGone}, and no promise that
- * was handed out needs to be looked at.
+ * UTF-16 units that one write gathers, at least. As much as a pipe holds; encoding larger pieces costs several times as much for
+ * each byte, since their memory comes straight from the system.
+ */
+const GATHERED = 64 * 1024;
+
+/**
+ * The one way out: lines in the order of `send`, what is queued in one write, one write at a time. A write a line costs four to
+ * six times as much. After the first failure everything here fails with {@linkcode ClientGone}, and no promise that was handed
+ * out needs to be looked at.
  */
 export class LineWriter {
   /** Resolves when the Client's end broke or this writer was closed; never rejects. */
@@ -21,14 +27,16 @@ export class LineWriter {
   #output: WritableStreamDefaultWriter<Uint8Array>;
   #highWater: number;
   #encoder: TextEncoder = new TextEncoder();
-  #lines: string[] = [];
-  #queued = 0;
-  #moving = 0;
+  /** Full writes that wait, and the one that still grows. A growing text is cheaper than a list that is joined. */
+  #full: string[] = [];
+  #growing = "";
+  #sent = 0;
+  #left = 0;
   #running = false;
   #failure: ClientGone | undefined;
   #room: Waiting | undefined;
-  #queueFlushed: Waiting | undefined;
-  #writeFlushed: Waiting | undefined;
+  /** Who waits for what, rising. */
+  #flushes: { readonly at: number; readonly waiting: Waiting }[] = [];
   #gone: Waiting = waiting();
 
   /** Locks `output` for good. `highWater` is in UTF-16 units of the lines, which is bytes for ASCII and less for the rest. */
@@ -42,14 +50,18 @@ export class LineWriter {
 
   /** What waits and what is being written, in UTF-16 units. */
   get backlog(): number {
-    return this.#queued + this.#moving;
+    return this.#sent - this.#left;
   }
 
   /** Puts a line, line feed included, behind those before it. Throws {@linkcode ClientGone}; never blocks. */
   send(line: string): void {
     if (this.#failure !== undefined) throw this.#failure;
-    this.#lines.push(line);
-    this.#queued += line.length;
+    this.#sent += line.length;
+    this.#growing += line;
+    if (this.#growing.length >= GATHERED) {
+      this.#full.push(this.#growing);
+      this.#growing = "";
+    }
     if (this.#running) return;
     this.#running = true;
     // The rest of this turn's lines join the write.
@@ -66,9 +78,10 @@ export class LineWriter {
   /** Resolves when every line sent so far has left this process. Rejects with {@linkcode ClientGone}. */
   flushed(): Promise<void> {
     if (this.#failure !== undefined) return this.#refused();
-    if (this.#lines.length > 0) return (this.#queueFlushed ??= waiting()).promise;
-    if (this.#moving > 0) return (this.#writeFlushed ??= waiting()).promise;
-    return Promise.resolve();
+    if (this.backlog === 0) return Promise.resolve();
+    let last = this.#flushes.at(-1);
+    if (last?.at !== this.#sent) this.#flushes.push(last = { at: this.#sent, waiting: waiting() });
+    return last.waiting.promise;
   }
 
   /** Writes what is queued and closes the output; nothing can be sent afterwards. Never rejects. */
@@ -89,17 +102,13 @@ export class LineWriter {
 
   async #run(): Promise<void> {
     try {
-      while (this.#lines.length > 0 && this.#failure === undefined) {
-        const text = this.#lines.length === 1 ? this.#lines[0]! : this.#lines.join("");
-        this.#lines = [];
-        this.#moving = this.#queued;
-        this.#queued = 0;
-        this.#writeFlushed = this.#queueFlushed;
-        this.#queueFlushed = undefined;
+      while (this.backlog > 0 && this.#failure === undefined) {
+        const text = this.#next();
         await this.#output.write(this.#encoder.encode(text));
-        this.#moving = 0;
-        this.#writeFlushed?.resolve();
-        this.#writeFlushed = undefined;
+        this.#left += text.length;
+        while (this.#flushes.length > 0 && this.#flushes[0]!.at <= this.#left) {
+          this.#flushes.shift()!.waiting.resolve();
+        }
         if (this.backlog < this.#highWater) {
           this.#room?.resolve();
           this.#room = undefined;
@@ -112,6 +121,14 @@ export class LineWriter {
     }
   }
 
+  #next(): string {
+    const full = this.#full.shift();
+    if (full !== undefined) return full;
+    const text = this.#growing;
+    this.#growing = "";
+    return text;
+  }
+
   #refused(): Promise<void> {
     const refused = Promise.reject(this.#failure);
     refused.catch(() => {});
@@ -121,11 +138,12 @@ export class LineWriter {
   #fail(cause?: unknown): void {
     if (this.#failure !== undefined) return;
     this.#failure = new ClientGone(cause === undefined ? undefined : { cause });
-    this.#lines = [];
-    this.#queued = 0;
-    this.#moving = 0;
-    for (const one of [this.#room, this.#queueFlushed, this.#writeFlushed]) one?.reject(this.#failure);
-    this.#room = this.#queueFlushed = this.#writeFlushed = undefined;
+    this.#full = [];
+    this.#growing = "";
+    this.#room?.reject(this.#failure);
+    this.#room = undefined;
+    for (const { waiting } of this.#flushes) waiting.reject(this.#failure);
+    this.#flushes = [];
     this.#gone.resolve();
   }
 }

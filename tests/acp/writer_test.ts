@@ -64,6 +64,23 @@ Deno.test("[T4] lines leave in order, gathered, one write at a time", async () =
   await writer.close();
 });
 
+Deno.test("[T4] more than one write gathers leaves in several, whole and in order", async () => {
+  const gate = new Gate();
+  const writer = new LineWriter(gate.output, 1);
+  const lines = Array.from({ length: 300 }, (_, index) => `${index} ${"x".repeat(1000)}\n`);
+  for (const line of lines) writer.send(line);
+  const flushed = writer.flushed();
+  for (let writes = 1; writes < 5; writes++) {
+    await gate.pass();
+    assert(!await settled(flushed), `after ${writes} writes`);
+  }
+  await gate.pass();
+  await flushed;
+  assertEquals(gate.writes.length, 5);
+  assertEquals(gate.writes.join(""), lines.join(""));
+  await writer.close();
+});
+
 Deno.test("there is room below the high water, and again when enough has left", async () => {
   const gate = new Gate();
   const writer = new LineWriter(gate.output, 10);
