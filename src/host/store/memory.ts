@@ -31,8 +31,8 @@ export class MemoryStore implements Store {
     return { sessions, next: encodeCursor(scope, last) };
   }
 
-  // deno-lint-ignore require-await
   /** As the contract says. */
+  // deno-lint-ignore require-await
   async get(sessionId: string): Promise<SessionInfo | undefined> {
     this.#check();
     return this.#records.get(checkedId("Session", sessionId))?.info;
