@@ -165,6 +165,17 @@ Deno.test("[F2] the real path is granted before anything below it is looked at",
   assertEquals(disk.looks, [`realPathSync ${ok}/shown`]);
 });
 
+Deno.test("[F5] of several roots the outermost is where the looks begin", async () => {
+  await using swapped = await Swapped.make();
+  const { ok } = swapped.place;
+  for (const roots of [[ok, `${ok}/d`], [`${ok}/d`, ok]]) {
+    using disk = new WatchedDisk();
+    const admission = await new ReadScope({ denials: [], grants: denoGrants }).admit(`${ok}/d/f`, roots);
+    if (admission.kind === "file") admission.descriptor.close();
+    assertEquals(disk.looks.includes(`lstatSync ${ok}`), true);
+  }
+});
+
 Deno.test("[F2] nothing is looked at that is not granted, neither folders on the way nor the state folder", async () => {
   await using swapped = await Swapped.make();
   const { ok, out } = swapped.place;
