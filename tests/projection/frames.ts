@@ -82,10 +82,10 @@ export const RESULT: ToolResult = {
 /** A result; `row` is the row that it announces. */
 export function result(
   toolCallId: string,
-  change: Partial<ToolResult> & { omitted?: boolean } = {},
-  row?: Row,
+  change: (Partial<ToolResult> & { omitted?: boolean }) | undefined = undefined,
+  row: Row | undefined = undefined,
 ): Frame {
-  const { omitted = false, ...fields } = change;
+  const { omitted = false, ...fields } = change ?? {};
   const whole = { ...RESULT, ...fields };
   return {
     type: "tool_result",
