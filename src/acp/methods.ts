@@ -42,6 +42,12 @@ function method<T>(
 /** UTF-16 units of an unknown method's name that an error repeats. */
 const NAME_LENGTH = 100;
 
+/**
+ * Milliseconds between a last update and its answer, and between an answer and a first update. Some Clients lose an update that
+ * they read together with the answer; a bare turn of our own event loop is over before they woke up.
+ */
+const APART_MS = 2;
+
 /** Everything that a Client may ask after the handshake: the method table. */
 export class Methods {
   #parts: MethodParts;
@@ -126,15 +132,13 @@ export class Methods {
   }
 
   async #prompt(asked: params.PromptParams, signal: AbortSignal): Promise<PromptResponse> {
-    const { client, clock, profile, sessions } = this.#parts;
+    const { profile, sessions } = this.#parts;
     const draft = draftOf(asked, profile.prompt);
     try {
       const { stopReason, meta } = await sessions.prompt(asked.sessionId, draft, signal);
       return { stopReason, ...(meta !== undefined && { _meta: { ...meta } }) };
     } finally {
-      // Clients that handle an update and the answer in one tick lose the update.
-      await client.flushed();
-      await clock.turn();
+      await this.#apart();
     }
   }
 
@@ -157,17 +161,24 @@ export class Methods {
     return { configOptions: optionsOf(config, client.abilities) };
   }
 
-  /** The Session's first updates follow the answer that names it, in a turn of their own. */
+  /** The Session's first updates follow the answer that names it. */
   #opened(info: SessionInfo, result: object): object {
-    const { after, client, clock, sessions } = this.#parts;
+    const { after, sessions } = this.#parts;
     this.#noteModes(info.sessionId, info.config);
     after(result, () => {
-      client.flushed().then(() => clock.turn()).then(
+      this.#apart().then(
         () => sessions.announce(info.sessionId),
         () => {}, // The Client is gone.
       );
     });
     return result;
+  }
+
+  /** What was sent is with the Client before what is sent next leaves, so that it does not find both in one read. */
+  async #apart(): Promise<void> {
+    const { client, clock } = this.#parts;
+    await client.flushed();
+    await clock.sleep(APART_MS);
   }
 
   #noteModes(sessionId: string, config: Config): void {

@@ -56,9 +56,10 @@ export function info(sessionId: string, part: Partial<SessionInfo> = {}): Sessio
   };
 }
 
-/** Time that stands still until it is moved. Turns of the event loop are real. */
+/** Time that stands still until it is moved. The pause between an update and an answer is a real turn of the event loop. */
 export class FakeClock implements Clock {
-  turns = 0;
+  /** Called with each pause. */
+  paused: () => void = () => {};
   #now = 0;
   #sleepers: { readonly ms: number; readonly due: number; wake(): void }[] = [];
   #asked = Promise.withResolvers<void>();
@@ -68,6 +69,10 @@ export class FakeClock implements Clock {
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (ms === 2) {
+      this.paused();
+      return systemClock.turn();
+    }
     const slept = Promise.withResolvers<void>();
     const sleeper = { ms, due: this.#now + ms, wake: slept.resolve };
     this.#sleepers.push(sleeper);
@@ -80,9 +85,8 @@ export class FakeClock implements Clock {
     return slept.promise;
   }
 
-  async turn(): Promise<void> {
-    this.turns++;
-    await systemClock.turn();
+  turn(): Promise<void> {
+    return systemClock.turn();
   }
 
   /** Waits until something sleeps for so long, then moves on by `passed`. */

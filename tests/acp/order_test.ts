@@ -1,5 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Front, type Seen } from "./front.ts";
+import { SessionError } from "../../src/session/errors.ts";
+import { systemClock } from "../../src/system.ts";
 
 const place = { cwd: "/work", mcpServers: [] };
 const said = (text: string) => [{ type: "text", text }];
@@ -113,42 +115,52 @@ Deno.test("[A9] the first update about a Session follows the answer that names i
         client.update(sessionId, '{"sessionUpdate":"available_commands_update","availableCommands":[]}'),
   });
   await front.initialize();
+  let pauses = 0;
+  front.clock.paused = () => void pauses++;
   const wanted = front.message("session/new", place);
   await front.send(wanted);
   await front.take((line) => line.method === "session/update");
   assertEquals(front.lines.map(brief), [[wanted.id, "result"]]);
-  assertEquals(front.clock.turns, 1, "a turn lies between the two");
+  assertEquals(pauses, 1, "a pause lies between the two");
   await front.end();
 });
 
-Deno.test("[A9] the last update of a prompt has left, and a turn has passed, before its answer", async () => {
-  const left: string[] = [];
-  const decoder = new TextDecoder();
-  const front: Front = new Front({
-    prepare: (sessions) =>
-      sessions.prompted = ({ client }, sessionId) => {
-        client.update(
-          sessionId,
-          '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"last"}}',
-        );
-        return Promise.resolve({ stopReason: "end_turn" });
+Deno.test("[A9] the last update of a prompt has left, and a pause has passed, before its answer", async () => {
+  for (const outcome of ["answer", "error"]) {
+    const events: string[] = [];
+    const decoder = new TextDecoder();
+    const announced = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const front: Front = new Front({
+      prepare(sessions) {
+        sessions.announced = () => announced.resolve();
+        sessions.prompted = ({ client }, sessionId) => {
+          client.update(sessionId, '{"sessionUpdate":"agent_message_chunk"}');
+          return outcome === "answer"
+            ? Promise.resolve({ stopReason: "end_turn" })
+            : Promise.reject(new SessionError("turn_failed", "No"));
+        };
       },
-    output: new WritableStream({
-      write: (chunk) => void left.push(`${front.clock.turns} ${decoder.decode(chunk)}`),
-    }),
-  });
-  await front.send(
-    front.message("initialize", { protocolVersion: 1 }),
-    front.message("session/new", place),
-    front.message("session/prompt", { sessionId: "s1", prompt: said("x") }),
-  );
-  await front.end();
-  const update = left.findIndex((write) => write.includes("agent_message_chunk"));
-  const answer = left.findIndex((write) => write.includes("stopReason"));
-  assertEquals(answer, update + 1, "the answer is a write of its own");
-  assertEquals(
-    Number.parseInt(left[answer]!) > Number.parseInt(left[update]!),
-    true,
-    "a turn lies between the two",
-  );
+      output: new WritableStream({
+        async write(chunk) {
+          const text = decoder.decode(chunk);
+          events.push(`write ${text.includes("chunk") ? "update" : "answer"}`);
+          await systemClock.turn();
+          events.push("written");
+          if (text.includes('"id":3')) answered.resolve();
+        },
+      }),
+    });
+    front.clock.paused = () => void events.push("pause");
+    await front.send(
+      front.message("initialize", { protocolVersion: 1 }),
+      front.message("session/new", place),
+    );
+    await announced.promise;
+    events.length = 0;
+    await front.send(front.message("session/prompt", { sessionId: "s1", prompt: said("x") }));
+    await answered.promise;
+    assertEquals(events, ["write update", "written", "pause", "write answer", "written"]);
+    await front.end();
+  }
 });
