@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { JsonObject } from "../../src/model/json.ts";
-import { cardText, type Screen, screenOf, textOf } from "../support/screen.ts";
-import { type Editor, updateOf, withEditor } from "../support/editor.ts";
+import { cardText, type Screen, screenOf, type ShownCard, textOf } from "../support/screen.ts";
+import { type Editor, withEditor } from "../support/editor.ts";
 import { gangway, type Launch, withFolder } from "../support/launch.ts";
 import { link, listed, newSession, openSession, promptParams, stopReasonOf, tell } from "../support/talk.ts";
 import { choose } from "../support/answers.ts";
@@ -20,7 +20,10 @@ function seen(screen: Screen): object {
     messages: screen.messages.filter(({ channel }) => channel !== "user").map((
       { id, channel, text },
     ) => [id, channel, text]),
-    cards: screen.cards.map(({ toolCallId, title, kind, status, locations, content }) => ({
+    // How a Turn ended was the answer of its prompt; a replay can only show it as a card.
+    cards: screen.cards.filter((card) => !isEnd(card)).map((
+      { toolCallId, title, kind, status, locations, content },
+    ) => ({
       toolCallId,
       title,
       kind,
@@ -30,6 +33,11 @@ function seen(screen: Screen): object {
     })),
     plan: screen.plan,
   };
+}
+
+/** Whether a card stands for how a Turn ended. */
+function isEnd(card: ShownCard): boolean {
+  return card.toolCallId.endsWith(".end");
 }
 
 Deno.test("[H1] [H2] a new process replays what was seen, in order, with its ids; resume replays nothing", async (t) => {
@@ -91,6 +99,8 @@ Deno.test("[H1] [H2] a new process replays what was seen, in order, with its ids
           "/emit 3000 4",
         ]);
         assertStringIncludes(JSON.stringify(replay.messages), "notes.txt");
+        const ends = replay.cards.filter(isEnd);
+        assertEquals(ends.map(cardText), ["on purpose"]);
       });
       await t.step("a second load of an owned Session replays again", async () => {
         assertEquals(seen(await load(editor, sessionId, folder)), seen(live!));
@@ -135,9 +145,10 @@ Deno.test("[H3] a Turn that a crash interrupted is shown as interrupted, and the
       assertEquals(texts[0], "whole");
       // What was shown before the crash may be kept up to any point, but nothing else.
       assert(texts.slice(1).every((text) => "half".startsWith(text)), JSON.stringify(texts));
+      assertEquals(replay.cards.filter(isEnd).length, 1);
       for (const card of replay.cards) {
         assertEquals(card.status, "failed");
-        assertMatch(cardText(card), /interrupt/i);
+        assertMatch(`${card.title} ${cardText(card)}`, /interrupt/i);
       }
       assertEquals(textOf((await tell(editor, sessionId, "/say on")).screen), "on");
     });
@@ -218,21 +229,16 @@ Deno.test("[H2] [S7] load and resume replace the roots and are refused for a wro
   });
 });
 
-Deno.test("[H2] loading a Session whose Turn runs joins it: nothing twice, nothing missing", async () => {
+Deno.test("[H2] loading a Session whose prompt runs here shows nothing of it twice and misses nothing", async () => {
   await withFolder(async (folder) => {
     await withEditor({}, async (editor) => {
       const sessionId = await openSession(editor, folder);
-      const from = editor.wire.count;
-      const turn = editor.call("session/prompt", promptParams(sessionId, "/say one\n/sleep 300\n/say two"));
-      await editor.updated(sessionId, (update) => fields(update.content).text === "one", "a word", from);
-      const replay = await load(editor, sessionId, folder);
-      assertEquals(textOf(replay), "one");
-      const loaded = editor.wire.count;
-      assertEquals(stopReasonOf(await turn), "end_turn");
-      const after = screenOf(editor.wire.entries, sessionId, loaded);
-      assertEquals(textOf(after), "two");
-      const late = editor.wire.entries.findLast((entry) => updateOf(entry, sessionId) !== undefined);
-      assert(late !== undefined);
+      const turn = tell(editor, sessionId, "/say one\n/sleep 300\n/say two");
+      await editor.updated(sessionId, (update) => fields(update.content).text === "one", "a word");
+      await load(editor, sessionId, folder);
+      const { stopReason, screen } = await turn;
+      assertEquals([stopReason, textOf(screen)], ["end_turn", "one\ntwo"]);
+      assertEquals(textOf(await load(editor, sessionId, folder)), "one\ntwo");
     });
   });
 });

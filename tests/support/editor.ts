@@ -237,7 +237,11 @@ export class Editor {
     const { promise: failed, reject } = Promise.withResolvers<never>();
     const fail = (why: string) => reject(new Error(`${why} while waiting for ${what}\n${this.report()}`));
     const timer = setTimeout(() => fail(`Nothing for ${limit} ms`), limit);
-    const gone = () => fail("The agent's output ended");
+    const gone = () => {
+      // Whoever killed the agent waits for nothing more, and nobody is left to hear a failure.
+      if (this.#finished) clearTimeout(timer);
+      else fail("The agent's output ended");
+    };
     if (this.#gone.signal.aborted) gone();
     this.#gone.signal.addEventListener("abort", gone);
     try {

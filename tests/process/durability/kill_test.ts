@@ -58,14 +58,13 @@ async function life(
 ): Promise<readonly Claim[]> {
   const editor = new Editor({ launch: gangway("--state", state), answers: choose("allow_always") });
   try {
-    const working = work(editor, cwd, random, name).catch(() => {});
+    void work(editor, cwd, random, name);
     await editor.until(
       ({ text, from }) => from === "agent" && text.includes("sessionId") || undefined,
       "a Session",
     );
     await new Promise((resolve) => setTimeout(resolve, random() * LIFE_MS));
     await editor.kill();
-    await working;
     assertEquals(editor.wire.faults, [], editor.report());
     return claimsOf(editor.wire.entries);
   } finally {
