@@ -28,8 +28,8 @@ export class Database {
   readonly #statements = new Map<string, StatementSync>();
 
   /**
-   * Opens the file. A new one gets its tables and what `begin` writes, in one commit; without `begin` a file that has no
-   * tables, or none at all, is refused.
+   * Opens the file. A new one gets its tables and what `begin` writes, in one commit; without `begin` no file, or one
+   * without tables, is refused.
    */
   constructor(path: string, subject: StorageSubject, schema: Schema, begin?: (db: Database) => void) {
     this.#subject = subject;
@@ -49,21 +49,13 @@ export class Database {
 
   /** Runs a statement. */
   run(sql: string, ...values: Value[]): void {
-    try {
-      this.#statement(sql).run(...values);
-    } catch (cause) {
-      throw storageFailure(cause, this.#subject);
-    }
+    this.guard(() => this.#statement(sql).run(...values));
   }
 
   /** All rows of a query. */
   all(sql: string, ...values: Value[]): readonly Columns[] {
-    try {
-      const rows: readonly unknown[] = this.#statement(sql).all(...values);
-      return rows.filter(Array.isArray);
-    } catch (cause) {
-      throw storageFailure(cause, this.#subject);
-    }
+    const rows: readonly unknown[] = this.guard(() => this.#statement(sql).all(...values));
+    return rows.filter(Array.isArray);
   }
 
   /** The first row of a query. */
@@ -82,6 +74,15 @@ export class Database {
       // SQLite ends a transaction by itself after some failures.
       if (this.#db.isTransaction) this.run("ROLLBACK");
       throw cause;
+    }
+  }
+
+  /** Does what can fail because of the file, above all reading what is stored there; its errors become HostErrors. */
+  guard<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (cause) {
+      throw storageFailure(cause, this.#subject);
     }
   }
 

@@ -4,7 +4,7 @@ import { HostError } from "../errors.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { Database, type Schema, type Value } from "./database.ts";
 import { storageFailure } from "./storage_failure.ts";
-import { fromColumn, toColumn } from "./text_column.ts";
+import { toColumn } from "./text_column.ts";
 import type { StateFolder } from "./state_folder.ts";
 
 const INDEX_SCHEMA: Schema = {
@@ -64,7 +64,7 @@ export class IndexDb {
       ...values,
       query.limit + 1,
     );
-    const sessions = found.slice(0, query.limit).map(([info]) => infoOf(info));
+    const sessions = found.slice(0, query.limit).map(([info]) => this.#read(info));
     const last = sessions.at(-1);
     if (last === undefined || found.length === sessions.length) return { sessions };
     return { sessions, next: encodeCursor(scope, last) };
@@ -73,12 +73,12 @@ export class IndexDb {
   /** One entry. */
   get(sessionId: string): SessionInfo | undefined {
     const found = this.#db.get("SELECT info FROM sessions WHERE session_id = ?", sessionId);
-    return found && infoOf(found[0]);
+    return found && this.#read(found[0]);
   }
 
   /** Ids of all entries. */
   ids(): Set<string> {
-    return new Set(this.#db.all("SELECT session_id FROM sessions").map(([id]) => fromColumn(id)));
+    return new Set(this.#db.all("SELECT session_id FROM sessions").map(([id]) => String(id)));
   }
 
   /** Writes an entry, new or not. */
@@ -102,10 +102,10 @@ export class IndexDb {
   close(): void {
     this.#db.close();
   }
-}
 
-function infoOf(info: unknown): SessionInfo {
-  return JSON.parse(String(info)) as SessionInfo;
+  #read(info: unknown): SessionInfo {
+    return this.#db.guard(() => JSON.parse(String(info)) as SessionInfo);
+  }
 }
 
 /** Opens the list; a damaged one is put aside and made anew, which the Sessions' own databases allow. */

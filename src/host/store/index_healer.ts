@@ -25,6 +25,8 @@ export class IndexHealer {
   readonly #program: string | undefined;
   /** When the folders last changed, as far as this process compared them. */
   #seen: number | undefined;
+  /** Lists that are asked for at the same time wait for the same comparison. */
+  #healing: Promise<void> | undefined;
 
   constructor(
     folder: StateFolder,
@@ -38,15 +40,9 @@ export class IndexHealer {
   }
 
   /** Compares everything, if a folder came or went since the last time. */
-  async heal(): Promise<void> {
-    try {
-      const changed = (await Deno.stat(this.#folder.sessions)).mtime?.getTime();
-      if (changed !== undefined && changed === this.#seen) return;
-      await this.#compare();
-      this.#seen = changed !== undefined && Date.now() - changed > TIME_GRAIN_MS ? changed : undefined;
-    } catch (cause) {
-      throw storageFailure(cause, { folder: this.#folder.path });
-    }
+  heal(): Promise<void> {
+    this.#healing ??= this.#heal().finally(() => this.#healing = undefined);
+    return this.#healing;
   }
 
   /** Lists a Session that the list does not know, where its folder holds one and nobody has it. */
@@ -72,6 +68,17 @@ export class IndexHealer {
         });
       }
       return undefined;
+    }
+  }
+
+  async #heal(): Promise<void> {
+    try {
+      const changed = (await Deno.stat(this.#folder.sessions)).mtime?.getTime();
+      if (changed !== undefined && changed === this.#seen) return;
+      await this.#compare();
+      this.#seen = changed !== undefined && Date.now() - changed > TIME_GRAIN_MS ? changed : undefined;
+    } catch (cause) {
+      throw storageFailure(cause, { folder: this.#folder.path });
     }
   }
 

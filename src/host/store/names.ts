@@ -1,3 +1,4 @@
+import type { Run } from "../../model/run.ts";
 import type { Database } from "./database.ts";
 import { fromColumn, toColumn } from "./text_column.ts";
 
@@ -9,6 +10,8 @@ export class Names {
   readonly #db: Database;
   readonly #keys = new Map<string, number>();
   readonly #texts = new Map<number, string>();
+  /** Neighbouring rows mostly share their Run. */
+  #run: { readonly turn: number; readonly key: number; readonly run: Run } | undefined;
 
   constructor(db: Database) {
     this.#db = db;
@@ -35,13 +38,23 @@ export class Names {
   text(key: number): string {
     const known = this.#texts.get(key);
     if (known !== undefined) return known;
-    const text = fromColumn(this.#db.get("SELECT text FROM names WHERE key = ?", key)?.[0]);
+    const found = this.#db.get("SELECT text FROM names WHERE key = ?", key);
+    const text = this.#db.guard(() => fromColumn(found?.[0]));
     this.#keep(key, text);
     return text;
   }
 
+  /** The Run of two numbers. */
+  run(turn: number, run: number): Run {
+    if (this.#run?.turn !== turn || this.#run.key !== run) {
+      this.#run = { turn, key: run, run: { turnId: this.text(turn), runId: this.text(run) } };
+    }
+    return this.#run.run;
+  }
+
   /** Forgets what may have been rolled back. */
   forget(): void {
+    this.#run = undefined;
     this.#keys.clear();
     this.#texts.clear();
   }

@@ -8,7 +8,6 @@ import { batchRefused } from "./failure.ts";
 import { Names } from "./names.ts";
 import { FACT, RECORD, SESSION_SCHEMA } from "./session_schema.ts";
 import type { SessionPlace } from "./state_folder.ts";
-import { storageRefusal } from "./storage_failure.ts";
 import { toColumn } from "./text_column.ts";
 import { Transcript } from "./transcript.ts";
 import { TranscriptBatch } from "./transcript_batch.ts";
@@ -62,9 +61,9 @@ export class SessionDb {
 
   /**
    * Takes batches in one commit. A batch that cannot be taken leaves nothing and does not stop the others: the answer has
-   * its error in its place.
+   * its error in its place, the others undefined.
    */
-  commit(batches: readonly (readonly Write[])[]): readonly (unknown | undefined)[] {
+  commit(batches: readonly (readonly Write[])[]): readonly unknown[] {
     const together = this.#attempt(batches);
     if (together === undefined) return batches.map(() => undefined);
     if (batches.length === 1) return [together];
@@ -99,7 +98,7 @@ export class SessionDb {
     this.#db.close();
   }
 
-  #attempt(batches: readonly (readonly Write[])[]): unknown | undefined {
+  #attempt(batches: readonly (readonly Write[])[]): unknown {
     const before = this.#last;
     try {
       this.#db.transaction(() => {
@@ -217,13 +216,8 @@ export class SessionDb {
     return this.#db.get("SELECT value FROM facts WHERE key = ?", key)?.[0];
   }
 
-  /** A record that cannot be read means that the file was damaged: nothing else writes there. */
   #read<T>(record: unknown): T {
-    try {
-      return JSON.parse(String(record)) as T;
-    } catch (cause) {
-      throw storageRefusal("damaged", this.#place, cause);
-    }
+    return this.#db.guard(() => JSON.parse(String(record)) as T);
   }
 }
 

@@ -103,6 +103,8 @@ const CODES: { readonly [code: string]: StorageReason } = {
 
 function reasonOf(cause: unknown): StorageReason {
   if (cause instanceof Deno.errors.NotCapable) return "denied";
+  // A stored value that does not read as what was written.
+  if (cause instanceof SyntaxError) return "damaged";
   if (!(cause instanceof Error)) return "failed";
   const code = "code" in cause && typeof cause.code === "string" ? CODES[cause.code] : undefined;
   return code ?? SENTENCES.find(([sentence]) => sentence.test(cause.message))?.[1] ?? "failed";

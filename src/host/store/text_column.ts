@@ -15,10 +15,10 @@ export function toColumn(text: string): TextColumn {
 /** How many units go through one call: engines bound the number of arguments. */
 const SLICE = 8192;
 
-/** Reads it back. Byte order is this machine's: a state folder does not move between machines of different order. */
+/** Reads it back; throws SyntaxError where something else is stored. Byte order is this machine's: a state folder does not move between machines of different order. */
 export function fromColumn(column: unknown): string {
   if (typeof column === "string") return column;
-  if (!(column instanceof Uint8Array)) throw new TypeError("A text column holds something else");
+  if (!(column instanceof Uint8Array)) throw new SyntaxError("A text column holds something else");
   const bytes = column.slice();
   const units = new Uint16Array(bytes.buffer, 0, bytes.length >> 1);
   let text = "";

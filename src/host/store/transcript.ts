@@ -1,5 +1,4 @@
 import type { RowHead, RowKind } from "../../model/row.ts";
-import type { Run } from "../../model/run.ts";
 import type { Columns, Database, Value } from "./database.ts";
 import type { Names } from "./names.ts";
 import { PART_LENGTH, PARTS } from "./session_schema.ts";
@@ -26,8 +25,6 @@ const BLOCK_MAX = 1024;
 export class Transcript {
   readonly #db: Database;
   readonly #names: Names;
-  /** Neighbours mostly share their Run. */
-  #run: { readonly turn: unknown; readonly key: unknown; readonly run: Run } | undefined;
 
   constructor(db: Database, names: Names) {
     this.#db = db;
@@ -41,25 +38,39 @@ export class Transcript {
 
   /** Heads in order, at most `limit`. */
   heads(range: RowRange, limit: number): readonly RowHead[] {
-    return this.#select(HEAD, range, limit).map((columns) => this.#headOf(columns));
+    const selected = this.#select(HEAD, range, limit);
+    return this.#db.guard(() => selected.map((columns) => this.#headOf(columns)));
   }
 
   /** A row's head with the length of its stored body and its tail. */
   entry(seq: number): { head: RowHead; stored: number; tail: string } | undefined {
     const columns = this.#db.get(`SELECT ${HEAD}, stored, tail FROM transcript WHERE seq = ?`, seq);
     if (columns === undefined) return undefined;
-    return { head: this.#headOf(columns), stored: Number(columns[10]), tail: fromColumn(columns[11]) };
+    return this.#db.guard(() => ({
+      head: this.#headOf(columns),
+      stored: Number(columns[10]),
+      tail: fromColumn(columns[11]),
+    }));
   }
 
   /** Up to `length` units of a body from `offset`; empty for a row that is not there. */
   body(seq: number, offset: number, length: number): string {
     const columns = this.#db.get("SELECT stored, tail FROM transcript WHERE seq = ?", seq);
     if (columns === undefined) return "";
-    return this.#slice(seq, Number(columns[0]), fromColumn(columns[1]), offset, offset + length);
+    return this.#db.guard(() =>
+      this.#slice(seq, Number(columns[0]), fromColumn(columns[1]), offset, offset + length)
+    );
   }
 
   /** Heads with the first `length` units of their bodies, until `maxLength` units or `limit` rows are there. */
   rows(
+    range: RowRange,
+    bounds: { readonly limit: number; readonly length: number; readonly maxLength: number },
+  ): readonly { readonly head: RowHead; readonly text: string }[] {
+    return this.#db.guard(() => this.#rows(range, bounds));
+  }
+
+  #rows(
     range: RowRange,
     bounds: { readonly limit: number; readonly length: number; readonly maxLength: number },
   ): readonly { readonly head: RowHead; readonly text: string }[] {
@@ -102,8 +113,8 @@ export class Transcript {
     const [seq, turn, run, kind, id, complete, sensitive, length, sha256, at] = columns;
     return {
       seq: Number(seq),
-      run: this.#runOf(turn, run),
-      kind: ROW_KINDS[Number(kind)] ?? "notice",
+      run: this.#names.run(Number(turn), Number(run)),
+      kind: kindOf(Number(kind)),
       id: fromColumn(id),
       complete: complete === 1,
       sensitive: sensitive === 1,
@@ -111,14 +122,6 @@ export class Transcript {
       sha256: String(sha256),
       at: Number(at),
     };
-  }
-
-  #runOf(turn: unknown, key: unknown): Run {
-    if (this.#run === undefined || this.#run.turn !== turn || this.#run.key !== key) {
-      const run = { turnId: this.#names.text(Number(turn)), runId: this.#names.text(Number(key)) };
-      this.#run = { turn, key, run };
-    }
-    return this.#run.run;
   }
 
   #slice(seq: number, stored: number, tail: string, from: number, to: number): string {
@@ -137,4 +140,10 @@ export class Transcript {
     const base = first * PART_LENGTH;
     return text.slice(from - base, to - base);
   }
+}
+
+function kindOf(number: number): RowKind {
+  const kind = ROW_KINDS[number];
+  if (kind === undefined) throw new SyntaxError("A row is of no known kind");
+  return kind;
 }
