@@ -159,7 +159,8 @@ export class ToolCards {
   interrupt(note: string, unseen: boolean, now: number, out: EncodedUpdate[]): void {
     this.#bare = undefined;
     for (const entry of this.#entries.values()) {
-      if (entry.freed || (!entry.wire.called && !unseen)) continue;
+      if (!entry.wire.called && !unseen) continue;
+      if (entry.freed && !entry.wire.wants) continue;
       entry.holds = 0;
       entry.wire.note(entry.card.interrupt(note));
       this.#send(entry, now, out);

@@ -12,7 +12,7 @@ function plan(...contents: string[]): Frame {
   return { type: "plan", run: RUN, entries: entries(...contents) };
 }
 
-function notice(title: string, severity: "info" | "warning" | "error" = "info", text?: string): Frame {
+function notice(title: string, severity: "info" | "warning" | "error", text?: string): Frame {
   return { type: "notice", run: RUN, severity, title, text };
 }
 
@@ -59,10 +59,10 @@ Deno.test("[H1] a notice is shown once, live or from its row, and as often as it
   const editor = new Editor();
   const shown = projection(ALL);
   const rows = ["n1", "n2", "n3"].map((id) => row({ kind: "notice", severity: "info", title: "again" }, id));
-  editor.take(shown.apply(notice("again"), 0));
-  editor.take(shown.apply(notice("again"), 0));
+  editor.take(shown.apply(notice("again", "info"), 0));
+  editor.take(shown.apply(notice("again", "info"), 0));
   for (const part of [...rows, ...rows]) editor.take(shown.read(part, 0));
-  editor.take(shown.apply(notice("again"), 0));
+  editor.take(shown.apply(notice("again", "info"), 0));
   assertEquals(editor.updates.map((update) => [update.sessionUpdate, update.title]), [
     ["notice", "again"],
     ["notice", "again"],
