@@ -31,7 +31,7 @@ function textOf(client: SdkClient): string {
 
 function statusesOf(client: SdkClient): readonly unknown[] {
   return client.updates.flatMap(({ update }) =>
-    update.sessionUpdate === "tool_call_update" && update.status != null ? [update.status] : []
+    update.sessionUpdate === "tool_call_update" && typeof update.status === "string" ? [update.status] : []
   );
 }
 

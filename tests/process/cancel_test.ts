@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { Editor, withEditor } from "../support/editor.ts";
+import { type Editor, withEditor } from "../support/editor.ts";
 import { fields } from "../support/rules.ts";
 import { gangway, withFolder } from "../support/launch.ts";
 import { link, newSession, openSession, promptParams, stopReasonOf, tell } from "../support/talk.ts";

@@ -12,7 +12,7 @@ function only(cards: readonly ShownCard[]): ShownCard {
   return cards[0]!;
 }
 
-Deno.test("[K1] [K2] a tool is one card from its announcement to its end", async (t) => {
+Deno.test("[K1] a tool is one card from its announcement to its end", async (t) => {
   await withFolder(async (cwd) => {
     await withEditor({ answers: choose("allow_once") }, async (editor) => {
       const sessionId = await openSession(editor, cwd);

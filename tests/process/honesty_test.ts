@@ -70,7 +70,7 @@ Deno.test("[K8] a tool that floods costs the wire at most three times what it wr
   });
 });
 
-Deno.test("[P6] a background Run outlives the cancel of the prompt that began it", async () => {
+Deno.test("a background Run outlives the cancel of the prompt that began it", async () => {
   await withFolder(async (cwd) => {
     await withEditor({}, async (editor) => {
       const sessionId = await openSession(editor, cwd);

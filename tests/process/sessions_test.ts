@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { JsonObject } from "../../src/model/json.ts";
-import { Editor, withEditor } from "../support/editor.ts";
+import { type Editor, withEditor } from "../support/editor.ts";
 import { fields } from "../support/rules.ts";
 import { gangway, withFolder } from "../support/launch.ts";
 import { link, listed, newSession, openSession, promptParams, tell } from "../support/talk.ts";

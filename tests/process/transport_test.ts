@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { type Answer, answerTo, Editor, updateOf, withEditor } from "../support/editor.ts";
+import { type Answer, answerTo, type Editor, updateOf, withEditor } from "../support/editor.ts";
 import { cardText, textOf } from "../support/screen.ts";
 import { fields } from "../support/rules.ts";
 import { gangway, permitted, withFolder } from "../support/launch.ts";
@@ -143,6 +143,26 @@ Deno.test("[A4] initialize answers version 1, names itself, starts nothing and t
         assertEquals(missing, !there, `${method}: ${JSON.stringify(answer)}`);
       }
     });
+  });
+});
+
+Deno.test("[A4] a connection that only shakes hands touches nothing, not even at its end", async () => {
+  await withFolder(async (folder) => {
+    const state = `${folder}/state`;
+    const audit = `${folder}/audit.jsonl`;
+    const launch = gangway("--state", state);
+    await withEditor({
+      launch: { ...launch, env: { ...launch.env, DENO_AUDIT_PERMISSIONS: audit } },
+    }, async (editor) => {
+      await editor.initialize();
+    });
+    const used = (await Deno.readTextFile(audit)).trim().split("\n").map((line) => JSON.parse(line));
+    // Asking whether the state folder may be used is no use of it; what lies in it is.
+    const touched = used.filter(({ permission, value }) =>
+      permission !== "env" && !(["read", "write"].includes(permission) && value === state)
+    );
+    assertEquals(touched, []);
+    assertEquals(await Deno.stat(state).then(() => true, () => false), false, "the state folder was made");
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../src/model/json.ts";
-import { type Entry } from "./wire.ts";
+import type { Entry } from "./wire.ts";
 import { updateOf } from "./editor.ts";
 
 /** A message as a person sees it. */

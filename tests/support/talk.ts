@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../src/model/json.ts";
-import { type Answer, type Editor } from "./editor.ts";
+import type { Answer, Editor } from "./editor.ts";
 import { type Screen, screenOf } from "./screen.ts";
 
 /** A piece of a prompt; a string is a text block. */

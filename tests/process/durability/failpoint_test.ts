@@ -158,7 +158,7 @@ async function killedAt(
   return broken(claims, await readFacts(state, ids));
 }
 
-Deno.test("[P3] [S5] a process killed between a write and its acknowledgement has promised nothing that is not kept", async (t) => {
+Deno.test("a process killed between a write and its acknowledgement has promised nothing that is not kept", async (t) => {
   for (const [name, scenario] of Object.entries(SCENARIOS)) {
     for (const moment of ["before", "after"] as const) {
       await t.step(`${moment} the write of ${name}`, async () => {

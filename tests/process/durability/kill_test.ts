@@ -72,7 +72,7 @@ async function life(
   }
 }
 
-Deno.test("[S8] [P3] two processes on one folder, killed at random moments, keep what they acknowledged", async () => {
+Deno.test("[S8] two processes on one folder, killed at random moments, keep what they acknowledged", async () => {
   const rounds = Number(Deno.env.get("GANGWAY_KILLS") ?? ROUNDS);
   const seed = Number(Deno.env.get("GANGWAY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
   await withFolder(async (folder) => {
