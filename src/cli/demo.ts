@@ -1,5 +1,5 @@
 import { AgentError, Editor, objectOf } from "./editor.ts";
-import { commandLine, launchSelf } from "./launch.ts";
+import { commandLine, launchSelf, mainModule } from "./launch.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import { pathToFileURL } from "node:url";
 import type { Screen } from "./screen.ts";
@@ -130,7 +130,7 @@ class Stage {
       screen,
       (text) =>
         text.replaceAll(place, "DEMO").replaceAll(Deno.execPath(), "deno").replaceAll(
-          Deno.mainModule,
+          mainModule(),
           "mod.ts",
         ),
     );

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import type { Permissions } from "./permissions.ts";
 
 /** A program with its arguments, ready to start. */
@@ -14,8 +15,13 @@ export function launchSelf(permissions: Permissions, args: readonly string[]): L
   // A compiled binary is the program; under Deno the program is a module.
   return Deno.build.standalone ? { program: Deno.execPath(), args: [...flags, ...args] } : {
     program: Deno.execPath(),
-    args: ["run", "--no-prompt", ...flags, Deno.mainModule, ...args],
+    args: ["run", "--no-prompt", ...flags, mainModule(), ...args],
   };
+}
+
+/** The module that this program was started with, as a person would name it. */
+export function mainModule(): string {
+  return Deno.mainModule.startsWith("file:") ? fileURLToPath(Deno.mainModule) : Deno.mainModule;
 }
 
 /** Permissions as the flags that grant them. */
