@@ -21,11 +21,19 @@ export function stdoutScreen(): Screen {
   const terminal = Deno.stdout.isTerminal();
   const coloured = terminal && !Deno.noColor;
   const encoder = new TextEncoder();
+  let readers: "there" | "gone" = "there";
   return {
     width: terminal ? Math.min(Deno.consoleSize().columns, WIDTH) : WIDTH,
     line(text = "") {
+      if (readers === "gone") return;
       const bytes = encoder.encode(`${text}\n`);
-      for (let sent = 0; sent < bytes.length;) sent += Deno.stdout.writeSync(bytes.subarray(sent));
+      try {
+        for (let sent = 0; sent < bytes.length;) sent += Deno.stdout.writeSync(bytes.subarray(sent));
+      } catch (error) {
+        // As in "| head": whoever has read enough is no fault.
+        if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+        readers = "gone";
+      }
     },
     paint: (style, text) => coloured ? `\x1b[${CODES[style]}m${text}\x1b[0m` : text,
   };

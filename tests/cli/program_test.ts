@@ -26,6 +26,17 @@ Deno.test("--version and --help answer on stdout without any permission", async 
   }
 });
 
+Deno.test("a reader that has enough is no fault", async () => {
+  const { program, args } = permitted([], "mod.ts", "doctor");
+  const child = new Deno.Command(program, { args: [...args], stdout: "piped", stderr: "piped" }).spawn();
+  await child.stdout.cancel();
+  const { code, stderr } = {
+    code: (await child.status).code,
+    stderr: await new Response(child.stderr).text(),
+  };
+  assertEquals([code, stderr], [0, ""]);
+});
+
 Deno.test("a mistake ends with code 2 and a sentence on stderr, and stdout stays empty", async (t) => {
   await withFolder(async (folder) => {
     const table: readonly (readonly [args: readonly string[], flags: readonly string[], told: string])[] = [
