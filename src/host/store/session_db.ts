@@ -100,9 +100,12 @@ export class SessionDb {
 
   #attempt(batches: readonly (readonly Write[])[]): unknown {
     const before = this.#last;
+    // Batches that share a commit overwrite each other's facts: the last one counts.
+    const facts = new Map<number, string>();
     try {
       this.#db.transaction(() => {
-        for (const batch of batches) this.#apply(batch);
+        for (const batch of batches) this.#apply(batch, facts);
+        for (const [key, value] of facts) putFact(this.#db, key, value);
       });
       return undefined;
     } catch (error) {
@@ -112,7 +115,7 @@ export class SessionDb {
     }
   }
 
-  #apply(batch: readonly Write[]): void {
+  #apply(batch: readonly Write[], facts: Map<number, string>): void {
     const rows = new TranscriptBatch(this.#db, this.#names, this.transcript, this.#last);
     for (const write of batch) {
       switch (write.op) {
@@ -126,8 +129,20 @@ export class SessionDb {
         case "artifact_removed":
           this.#check(this.#putArtifact(write));
           break;
+        case "info":
+          facts.set(FACT.info, JSON.stringify(write.info));
+          break;
+        case "watermark":
+          facts.set(FACT.watermark, String(write.seq));
+          break;
+        case "engine_state":
+          facts.set(FACT.engineState, JSON.stringify(write.value));
+          break;
+        case "mcp":
+          facts.set(FACT.mcp, write.digest);
+          break;
         default:
-          this.#put(write);
+          this.#putRecord(write);
       }
     }
     this.#last = rows.flush();
@@ -137,18 +152,8 @@ export class SessionDb {
     if (reason !== undefined) throw batchRefused(this.#place.sessionId, reason);
   }
 
-  #put(
-    write: Exclude<Write, { op: "row" | "append" | "body" | "artifact" | "pin" | "artifact_removed" }>,
-  ): void {
+  #putRecord(write: Extract<Write, { op: "turn" | "interaction" | "grant" | "revoke" | "change" }>): void {
     switch (write.op) {
-      case "info":
-        return putFact(this.#db, FACT.info, JSON.stringify(write.info));
-      case "watermark":
-        return putFact(this.#db, FACT.watermark, String(write.seq));
-      case "engine_state":
-        return putFact(this.#db, FACT.engineState, JSON.stringify(write.value));
-      case "mcp":
-        return putFact(this.#db, FACT.mcp, write.digest);
       case "turn": {
         const { turn } = write;
         const turnId = turn.state === "tombstone" ? turn.turnId : turn.run.turnId;

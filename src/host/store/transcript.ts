@@ -18,13 +18,15 @@ export interface RowRange {
 }
 
 /** Rows that one statement brings at least and at most. */
-const BLOCK_MIN = 64;
+const BLOCK_MIN = 32;
 const BLOCK_MAX = 1024;
 
 /** Reads the rows of a Session. */
 export class Transcript {
   readonly #db: Database;
   readonly #names: Names;
+  /** Units of a body in the last page, on average. */
+  #usual: number = PART_LENGTH;
 
   constructor(db: Database, names: Names) {
     this.#db = db;
@@ -78,12 +80,9 @@ export class Transcript {
     let taken = 0;
     let after = range.after;
     while (found.length < bounds.limit) {
-      // As many rows as fit, going by the ones so far: a page of long bodies does not read what it cannot return.
-      const fitting = found.length === 0 ? 0 : (bounds.maxLength - taken) / (taken / found.length + 1);
-      const block = Math.min(
-        bounds.limit - found.length,
-        Math.max(BLOCK_MIN, Math.min(BLOCK_MAX, Math.ceil(fitting))),
-      );
+      // As many rows as fit, going by the last ones: a page of long bodies does not read what it cannot return.
+      const fitting = Math.ceil((bounds.maxLength - taken) / (this.#usual + 1)) + 1;
+      const block = Math.min(bounds.limit - found.length, Math.max(BLOCK_MIN, Math.min(BLOCK_MAX, fitting)));
       const selected = this.#select(`${HEAD}, stored, tail`, { ...range, after }, block);
       for (const columns of selected) {
         const head = this.#headOf(columns);
@@ -92,6 +91,7 @@ export class Transcript {
         if (taken > bounds.maxLength && found.length > 0) return found;
         found.push({ head, text });
         after = head.seq;
+        this.#usual = taken / found.length;
       }
       if (selected.length < block) break;
     }
