@@ -30,6 +30,8 @@ export interface Limits {
   readonly queueLength: number;
   /** Frames that a Subscription queues. */
   readonly queueFrames: number;
+  /** Milliseconds that an Engine waits for a Subscription whose queue is full; past it frames are merged until it has caught up. */
+  readonly patienceMs: number;
   /** Bytes waiting in our writer above which an Attachment fetches no more frames. */
   readonly writerHighWater: number;
   /** Milliseconds between checkpoints of open text and output. */
@@ -103,6 +105,7 @@ export const LIMITS: Limits = {
   pageLength: 256 * 1024,
   queueLength: 256 * 1024,
   queueFrames: 64,
+  patienceMs: 100,
   writerHighWater: 256 * 1024,
   checkpointMs: 250,
   toolOutputLength: 1024 * 1024,

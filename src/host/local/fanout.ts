@@ -18,6 +18,12 @@ export class Fanout {
     for (const subscription of this.#subscriptions) subscription.push(frame, units);
   }
 
+  /** A Subscription that is full and worth waiting for. */
+  crowded(): LocalSubscription | undefined {
+    for (const subscription of this.#subscriptions) if (subscription.crowded) return subscription;
+    return undefined;
+  }
+
   /** Sends a frame to the newest Subscription of one connection. False where none can take it. */
   send(connectionId: string, frame: Frame, units: number): boolean {
     const target = this.#subscriptions.findLast((each) => each.connectionId === connectionId);

@@ -34,6 +34,11 @@ export class FrameQueue {
     return this.#frames.length === 0;
   }
 
+  /** Whether the next delta would be merged. */
+  get full(): boolean {
+    return this.#frames.length >= this.#limits.queueFrames;
+  }
+
   /** Takes a frame that carries so many units. False where there is no room for it: a lone frame always has. */
   push(frame: Frame, units: number): boolean {
     const count = this.#frames.length;

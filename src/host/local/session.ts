@@ -14,6 +14,7 @@ import { Mailbox } from "./mailbox.ts";
 import { mcpDigest } from "./mcp.ts";
 import type { OperationGives, OperationHandlers, OperationName, OperationOf } from "./operations.ts";
 import type { Pace } from "./pace.ts";
+import { Patience } from "./patience.ts";
 import { Questions } from "./questions.ts";
 import { TranscriptReader } from "./reader.ts";
 import { Settings } from "./settings.ts";
@@ -138,6 +139,7 @@ export class Session {
       sink: {
         journal,
         pace: options.pace,
+        patience: new Patience(fanout, clock, limits.patienceMs),
         log,
         usage: (usage) => settings.usage(usage),
         ask: (run, question) => questions.ask(run, question),

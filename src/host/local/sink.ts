@@ -8,6 +8,7 @@ import type { ToolInput, ToolResult } from "../../model/tool.ts";
 import type { ActiveRun } from "./active_run.ts";
 import type { Journal } from "./journal.ts";
 import type { Pace } from "./pace.ts";
+import type { Patience } from "./patience.ts";
 
 /** The work of a background Run. */
 export type BackgroundWork = (sink: EngineSink, signal: AbortSignal) => Promise<EngineOutcome>;
@@ -16,6 +17,7 @@ export type BackgroundWork = (sink: EngineSink, signal: AbortSignal) => Promise<
 export interface SinkParts {
   readonly journal: Journal;
   readonly pace: Pace;
+  readonly patience: Patience;
   readonly log: Log;
   readonly usage: (usage: Usage) => void;
   readonly ask: (run: ActiveRun, question: Question) => Promise<Answer>;
@@ -128,7 +130,8 @@ export class RunSink implements EngineSink {
   }
 
   #taken(units: number): Promise<void> {
-    return this.#parts.journal.overdue() ?? this.#parts.pace.take(units);
+    const { journal, patience, pace } = this.#parts;
+    return journal.overdue() ?? patience.wait(this.#run.signal) ?? pace.take(units);
   }
 
   #senseless(what: string, error: unknown): Promise<void> {

@@ -27,6 +27,9 @@ export class LocalSubscription implements Subscription {
   readonly #ended: SubscriptionOptions["ended"];
   /** `ending`: takes no more frames, but has some that were not fetched. */
   #state: "open" | "ending" | "closed" = "open";
+  /** `behind`: it did not fetch in the moment that it was given, and has not caught up since. */
+  #pace: "even" | "behind" = "even";
+  #fetched: PromiseWithResolvers<void> | undefined;
   #next = 1;
   #wake: (() => void) | undefined;
 
@@ -36,6 +39,22 @@ export class LocalSubscription implements Subscription {
     this.#reader = options.reader;
     this.#queue = new FrameQueue(options.limits);
     this.#ended = options.ended;
+  }
+
+  /** Whether it is full, and waiting a moment for it may help. */
+  get crowded(): boolean {
+    return this.#queue.full && this.#pace === "even" && this.#state === "open";
+  }
+
+  /** Resolves when its frames were fetched, or when it takes no more. */
+  fetched(): Promise<void> {
+    this.#fetched ??= Promise.withResolvers();
+    return this.#fetched.promise;
+  }
+
+  /** Waiting did not help: from now on its frames are merged until it has caught up. */
+  fallBehind(): void {
+    this.#pace = "behind";
   }
 
   /** Takes a frame that carries so many units of text. False where it cannot; then it has ended. */
@@ -63,9 +82,10 @@ export class LocalSubscription implements Subscription {
       if (this.#wake !== undefined) {
         throw new HostError("invalid", "Cannot wait for frames twice at a time on one Subscription");
       }
+      this.#pace = "even";
       await new Promise<void>((resolve) => this.#wake = resolve);
     }
-    const frames = this.#queue.drain();
+    const frames = this.#drain();
     if (this.#state === "ending") this.#state = "closed";
     const first = this.#next;
     this.#next += frames.length;
@@ -85,10 +105,16 @@ export class LocalSubscription implements Subscription {
   close(): Promise<void> {
     if (this.#state === "closed") return Promise.resolve();
     this.#state = "closed";
-    const lost = this.#queue.drain().flatMap((frame) => frame.type === "call" ? [frame.call.callId] : []);
+    const lost = this.#drain().flatMap((frame) => frame.type === "call" ? [frame.call.callId] : []);
     this.#awake();
     this.#ended(this, lost);
     return Promise.resolve();
+  }
+
+  #drain(): Frame[] {
+    this.#fetched?.resolve();
+    this.#fetched = undefined;
+    return this.#queue.drain();
   }
 
   #awake(): void {

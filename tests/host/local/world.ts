@@ -174,7 +174,7 @@ export function worldOf(
     clock,
     ids: countingIds(),
     log: keptLog(log),
-    limits: { ...LIMITS, ...options.limits },
+    limits: { ...LIMITS, patienceMs: 0, ...options.limits },
     date: () => calendar.now,
   });
   return { host, clock, engine, log, store, calendar, [Symbol.asyncDispose]: () => host.close() };
