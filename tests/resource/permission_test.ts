@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type Finding, probe } from "./probe.ts";
 import { Place } from "./place.ts";
+import { ScopedFiles } from "../../src/resource/mod.ts";
 
 function codes(findings: readonly Finding[]): readonly (string | undefined)[] {
   return findings.map((finding) => finding.refused ?? finding.text ?? finding.directory);
@@ -157,4 +158,11 @@ Deno.test("[S1] a working folder is an existing absolute directory, also through
 Deno.test("[S1] where nothing may be read a working folder is taken as written", async () => {
   const findings = await probe([], { directories: ["/w/x/../y/", "/nothing", "w"] });
   assertEquals(codes(findings), ["/w/y", "/nothing", "invalid_path"]);
+});
+
+Deno.test("[F2] a working folder that is not granted is not looked at", async () => {
+  await using place = await Place.make();
+  await place.sh("mkdir d; ln -s d named");
+  const files = new ScopedFiles({ denials: [], grants: { readable: () => false } });
+  assertEquals(await files.directory(`${place.ok}/named`), `${place.ok}/named`);
 });

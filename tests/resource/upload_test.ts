@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertGreater, assertRejects } from "@std/assert";
 import type { ArtifactReference } from "../../src/model/artifact.ts";
 import { createHash } from "node:crypto";
 import type { HostArtifacts, UploadKey } from "../../src/host/contract.ts";
@@ -7,6 +7,7 @@ import { LIMITS } from "../../src/limits.ts";
 import { Place } from "./place.ts";
 import { ResourceError } from "../../src/session/ports.ts";
 import { ScopedFiles, upload } from "../../src/resource/mod.ts";
+import { setImmediate } from "node:timers";
 
 const KEY = { sessionId: "s", uploadId: "u" };
 const PART = LIMITS.appendBytes;
@@ -301,4 +302,34 @@ Deno.test("[F3] a Host that kept other bytes than were sent is a fault, and they
     const error = await assertRejects(() => upload(artifacts, KEY, source(THREE), never()), HostError);
     assertEquals([error.code, artifacts.operations.at(-1)], ["internal", "abort"]);
   }
+});
+
+Deno.test("[F4] a source is released when the upload ends early", async () => {
+  const released = Promise.withResolvers<void>();
+  const bytes = (async function* () {
+    try {
+      for (;;) yield bytesOf(3);
+    } finally {
+      released.resolve();
+    }
+  })();
+  const artifacts = new ScriptedArtifacts((name, count) =>
+    name === "append" && count === 2 ? "refuse" : "do"
+  );
+  await assertRejects(() => upload(artifacts, KEY, source(bytes), never()), HostError);
+  await released.promise;
+});
+
+Deno.test("[F3] bytes at hand leave the event loop to others while they are hashed and sent", async () => {
+  let turns = 0;
+  let done = false;
+  const turn = () => {
+    turns++;
+    if (!done) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await upload(new ScriptedArtifacts(), KEY, source(new Uint8Array(16 * 1024 * 1024)), never());
+  done = true;
+  await new Promise((resolve) => setImmediate(resolve));
+  assertGreater(turns, 10);
 });
