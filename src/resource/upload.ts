@@ -85,6 +85,7 @@ async function repeated<T>(
   clock: Pick<Clock, "sleep"> | undefined,
 ): Promise<T> {
   for (let tries = 1;; tries++) {
+    signal?.throwIfAborted();
     try {
       return await unlessAborted(operation(), signal);
     } catch (error) {

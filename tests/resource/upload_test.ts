@@ -271,6 +271,21 @@ Deno.test("[F4] an upload that is cancelled before it begins asks the Host for n
   assertEquals(artifacts.operations, []);
 });
 
+Deno.test("[F4] after a cancel between two operations the next one is not sent", async () => {
+  const cancel = new AbortController();
+  const artifacts = new ScriptedArtifacts();
+  const bytes = (async function* () {
+    yield bytesOf(3);
+    cancel.abort(new Error("Cancelled"));
+    yield bytesOf(4);
+  })();
+  assertEquals(
+    await assertRejects(() => upload(artifacts, KEY, source(bytes), cancel.signal)),
+    cancel.signal.reason,
+  );
+  assertEquals(artifacts.operations, [BEGIN, "append 0+3", "abort"]);
+});
+
 Deno.test("[F4] a cancel ends the wait for a Host that hangs while it aborts after a failure", async () => {
   const cancel = new AbortController();
   const artifacts = new ScriptedArtifacts((name) =>
