@@ -151,14 +151,18 @@ Deno.test("[T1] [T5] text arrives whole under its message's id, cut nowhere it m
           ["families", "👩‍👩‍👧‍👦"],
           ["combining marks", "e\u0301\u0323"],
           ["characters that JSON escapes", '\u0001"\\'],
+          ["astral characters between long escapes", "\u0001😀"],
         ] as const
       ) {
         await t.step(`${name} far beyond one line`, async () => {
-          const long = `x${unit.repeat(Math.ceil(120_000 / unit.length))}`;
-          const { stopReason, screen } = await tell(editor, sessionId, `/say ${long}`);
-          assertEquals(stopReason, "end_turn");
-          assertEquals(textOf(screen) === long, true, `${textOf(screen).length} of ${long.length}`);
-          assert(screen.messages.length === 1 && (screen.messages[0]?.chunks ?? 0) > 1);
+          // Wherever a line ends, some shift puts it into the middle of a unit.
+          for (let shift = 0; shift < 4; shift++) {
+            const long = "x".repeat(shift) + unit.repeat(Math.ceil(120_000 / unit.length));
+            const { stopReason, screen } = await tell(editor, sessionId, `/say ${long}`);
+            assertEquals(stopReason, "end_turn");
+            assertEquals(textOf(screen) === long, true, `${textOf(screen).length} of ${long.length}`);
+            assert(screen.messages.length === 1 && (screen.messages[0]?.chunks ?? 0) > 1);
+          }
         });
       }
     });
