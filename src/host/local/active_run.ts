@@ -36,8 +36,6 @@ export class ActiveRun {
   presenter: string | undefined;
   /** Interactions that are open. */
   questions = 0;
-  /** Whether the Engine has returned from it. */
-  work: "going" | "returned" = "going";
   #state: RunState = { kind: "admitted" };
   readonly #stop = new AbortController();
   readonly #over = new AbortController();

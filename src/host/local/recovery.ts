@@ -1,7 +1,7 @@
-import { digestOf } from "../../model/digest.ts";
 import { encodeBody } from "../../model/row.ts";
 import type { Ids } from "../../model/clock.ts";
 import type { SessionState, SessionStore, Write } from "../store/contract.ts";
+import { FixedRow } from "./row.ts";
 
 /**
  * Makes a Session whole that an earlier process left in the middle: its Turns without an end are interrupted, what they were
@@ -17,18 +17,14 @@ export async function recover(
     if (!head.complete) batch.push({ op: "row", head: { ...head, complete: true } });
   }
   let last = state.last;
-  const body = encodeBody({ kind: "end", end: { how: "interrupted" } });
+  const end = { how: "interrupted" } as const;
+  const body = encodeBody({ kind: "end", end });
   const at = options.date();
   for (const turn of state.unended) {
     if (turn.state !== "admitted") continue;
-    const seq = ++last;
-    const row = { seq, run: turn.run, kind: "end", id: options.ids.next(), at } as const;
-    const content = { complete: true, sensitive: false, length: body.length, sha256: digestOf(body) };
-    batch.push(
-      { op: "row", head: { ...row, ...content } },
-      { op: "body", seq, text: body },
-      { op: "turn", turn: { ...turn, state: "ended", end: { how: "interrupted" }, through: seq } },
-    );
+    const through = ++last;
+    const row = new FixedRow({ seq: through, run: turn.run, kind: "end", id: options.ids.next(), at }, body);
+    batch.push(...row.take(), { op: "turn", turn: { ...turn, state: "ended", end, through } });
   }
   if (last > state.watermark) batch.push({ op: "watermark", seq: last });
   if (batch.length > 0) await store.commit(batch);

@@ -3,7 +3,6 @@ import type { EngineOutcome } from "../../engine/contract.ts";
 import { type LiveRun, type Origin, type Run, type RunEnd, sameRun } from "../../model/run.ts";
 import type { OpenMessage } from "../../model/message.ts";
 import { encodeBody } from "../../model/row.ts";
-import { digestOf } from "../../model/digest.ts";
 import type { TurnInput } from "../../model/prompt.ts";
 import type { Admission, ClientServices, TurnState } from "../contract.ts";
 import type { SessionStore, TurnRecord, Write } from "../store/contract.ts";
@@ -12,8 +11,10 @@ import { ActiveRun } from "./active_run.ts";
 import type { Calls } from "./calls.ts";
 import { endOf, endOfThrown, failed } from "./outcome.ts";
 import type { Questions } from "./questions.ts";
+import { FixedRow } from "./row.ts";
 import type { Settings } from "./settings.ts";
 import { type BackgroundWork, RunSink, type SinkParts } from "./sink.ts";
+import { Steering } from "./steering.ts";
 import type { Supervisor } from "./supervisor.ts";
 import { RunTranscript, type TranscriptParts } from "./transcript.ts";
 import type { Uploads } from "./uploads.ts";
@@ -53,9 +54,11 @@ export class Turns {
   readonly #live = new Map<string, ActiveRun>();
   /** Ends that the store did not take yet. */
   readonly #unsaved = new Map<string, TurnRecord>();
+  readonly #steering: Steering;
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
+    this.#steering = new Steering(parts);
   }
 
   get live(): Iterable<ActiveRun> {
@@ -87,7 +90,7 @@ export class Turns {
     const origin: Origin = { kind: "connection", connectionId };
     const key: Run = { turnId, runId: this.#parts.ids.next() };
     const run = await this.#admit({ key, foreground: true, origin, presenter: connectionId }, (cut) => [
-      ...userRow(this.#parts.journal.next(), key, turnId, input, this.#parts.date()),
+      ...this.#userRow(key, input),
       ...artifactIds.map((artifactId) => ({ op: "pin", turnId, artifactId }) as const),
       { op: "turn", turn: { state: "admitted", run: key, foreground: true, origin, cut } },
     ]);
@@ -155,14 +158,7 @@ export class Turns {
     if (run === undefined || !run.taking) {
       throw new HostError("unavailable", "The Turn takes no more words: it has ended");
     }
-    const known = run.steers.get(steerId);
-    if (known !== undefined) return { taken: known };
-    const artifactIds = await this.#parts.uploads.used(input);
-    const taken = this.#steer(run, steerId, input, artifactIds);
-    run.steers.set(steerId, taken);
-    // Words that were not taken may be offered again.
-    taken.catch(() => run.steers.delete(steerId));
-    return { taken };
+    return await this.#steering.steer(run, steerId, input);
   }
 
   adopt(connectionId: string, key: Run): void {
@@ -195,7 +191,6 @@ export class Turns {
 
   /** The Engine is done with a Run; a stop that came first decides how it ended. */
   async settled(run: ActiveRun, end: RunEnd): Promise<void> {
-    run.work = "returned";
     if (run.state.kind === "ended") return;
     if (end.how === "failed" && end.failure.class === "engine_gone") this.#retire(run);
     await this.#finish(run, run.state.kind === "stopping" ? { how: "stopped", by: run.state.by } : end);
@@ -269,22 +264,6 @@ export class Turns {
     done.catch(endOfThrown).then((end) => this.#parts.events.settled(run, end));
   }
 
-  async #steer(
-    run: ActiveRun,
-    steerId: string,
-    input: TurnInput,
-    artifactIds: readonly string[],
-  ): Promise<void> {
-    const { supervisor, journal, uploads } = this.#parts;
-    const engine = await supervisor.session();
-    const taken = run.foreground && await engine.steer?.(run.key.turnId, input) === true;
-    if (!taken) throw new HostError("unavailable", "The agent takes no words while it works");
-    if (run.taking) run.transcript.words(steerId, input);
-    const { turnId } = run.key;
-    await journal.commit(() => artifactIds.map((artifactId) => ({ op: "pin", turnId, artifactId })));
-    uploads.pinned(artifactIds);
-  }
-
   async #finish(run: ActiveRun, wanted: RunEnd): Promise<void> {
     const { journal, settings, fanout } = this.#parts;
     this.#fence(run);
@@ -317,6 +296,13 @@ export class Turns {
     if ([...this.live].every((each) => each === run)) this.#parts.supervisor.retire();
   }
 
+  /** The row of a prompt. Its id is the Turn's. */
+  #userRow(run: Run, input: TurnInput): readonly Write[] {
+    const { journal, date } = this.#parts;
+    const identity = { seq: journal.next(), run, kind: "user", id: run.turnId, at: date() } as const;
+    return new FixedRow(identity, encodeBody({ kind: "user", input })).take();
+  }
+
   #foreground(): ActiveRun | undefined {
     for (const run of this.live) if (run.foreground) return run;
     return undefined;
@@ -341,24 +327,6 @@ export class Turns {
 function recordOf(run: ActiveRun, end: RunEnd, through: number): TurnRecord {
   const { key, foreground, origin, cut } = run;
   return { state: "ended", run: key, foreground, origin, cut, end, through };
-}
-
-/** The row of a prompt. Its id is the Turn's. */
-function userRow(seq: number, run: Run, id: string, input: TurnInput, at: number): Write[] {
-  const text = encodeBody({ kind: "user", input });
-  const sha256 = digestOf(text);
-  const head = {
-    seq,
-    run,
-    kind: "user",
-    id,
-    at,
-    complete: true,
-    sensitive: false,
-    length: text.length,
-    sha256,
-  } as const;
-  return [{ op: "row", head }, { op: "body", seq, text }];
 }
 
 function unknownRun(key: Run): HostError {
