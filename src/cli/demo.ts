@@ -20,7 +20,11 @@ Knead, wait, bake.
  * should be, else 1 with a sentence. Leaves nothing behind.
  */
 export async function demo(screen: Screen): Promise<number> {
-  const place = await Deno.realPath(await Deno.makeTempDir({ prefix: "gangway-demo-" }));
+  const place = await temporaryFolder();
+  if (place === undefined) {
+    screen.line("The demo starts Gangway in a temporary folder, which takes permissions: start it with -A");
+    return 1;
+  }
   const stage = new Stage(screen, place);
   try {
     await Deno.mkdir(stage.project);
@@ -43,6 +47,16 @@ export async function demo(screen: Screen): Promise<number> {
   } finally {
     await stage.leave();
     await Deno.remove(place, { recursive: true });
+  }
+}
+
+/** The real path of a new folder; undefined where the permissions for that are missing. */
+async function temporaryFolder(): Promise<string | undefined> {
+  try {
+    return await Deno.realPath(await Deno.makeTempDir({ prefix: "gangway-demo-" }));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return undefined;
+    throw error;
   }
 }
 
@@ -87,7 +101,7 @@ async function play(stage: Stage): Promise<void> {
   stage.act("A prompt is cancelled in the middle");
   const begun = stage.viewer.next("agent_message_chunk");
   const answer = stage.prompt(sessionId, "/say This will take a minute …\n/sleep 60000\n/say Never said.");
-  await begun;
+  await Promise.race([begun, answer]);
   const since = performance.now();
   stage.editor.notify("session/cancel", { sessionId });
   stage.viewer.end();

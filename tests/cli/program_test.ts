@@ -81,6 +81,12 @@ Deno.test("the demo shows everything it promises, without colour where nobody se
   });
 });
 
+Deno.test("the demo without permissions says how to start it", async () => {
+  const { code, stdout, stderr } = await run(permitted([], "mod.ts", "demo"));
+  assertEquals([code, stderr], [1, ""]);
+  assertStringIncludes(stdout, "start it with -A");
+});
+
 Deno.test("doctor says what works and ends with 0", async () => {
   await withFolder(async (folder) => {
     const { code, stdout, stderr } = await run(gangway("doctor", "--state", `${folder}/state`));
