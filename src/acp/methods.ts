@@ -1,6 +1,7 @@
 import type { ListSessionsResponse, PromptResponse } from "@agentclientprotocol/sdk";
 import { RequestError } from "@agentclientprotocol/sdk";
 import type * as z from "zod";
+import { ClientGone } from "../session/ports.ts";
 import type { Client } from "./client.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Config } from "../model/config.ts";
@@ -10,7 +11,7 @@ import { created, listed, optionsOf, settingsOf } from "./responses.ts";
 import type { EngineProfile, SessionInfo } from "../host/contract.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../model/log.ts";
-import { OFFERED } from "./negotiation.ts";
+import type { Offer } from "./negotiation.ts";
 import * as params from "./params.ts";
 import { invalidParams, wireError } from "./errors.ts";
 
@@ -19,6 +20,8 @@ export interface MethodParts {
   readonly sessions: ConnectionSessions;
   readonly client: Client;
   readonly profile: EngineProfile;
+  /** Methods of what is not offered are absent. */
+  readonly offered: Offer;
   readonly clock: Clock;
   readonly log: Log;
   /** Calls `follow` when the answer with this result is on its way. */
@@ -58,7 +61,7 @@ export class Methods {
   /** Reads nothing yet. */
   constructor(parts: MethodParts) {
     this.#parts = parts;
-    const { sessions } = parts;
+    const { offered, sessions } = parts;
     this.#table = new Map<string, Method>([
       [
         "session/new",
@@ -74,17 +77,18 @@ export class Methods {
         "session/load",
         method(params.openSession, async (place) => {
           const info = await sessions.load(place.sessionId, workplace(place, parts.profile));
+          await this.#apart();
           return this.#opened(info, settingsOf(info.config, parts.client.abilities));
-        }, OFFERED.load),
+        }, offered.load),
       ],
       [
         "session/resume",
         method(params.openSession, async (place) => {
           const info = await sessions.resume(place.sessionId, workplace(place, parts.profile));
           return this.#opened(info, settingsOf(info.config, parts.client.abilities));
-        }, OFFERED.resume),
+        }, offered.resume),
       ],
-      ["session/list", method(params.listSessions, (wanted) => this.#list(wanted), OFFERED.list)],
+      ["session/list", method(params.listSessions, (wanted) => this.#list(wanted), offered.list)],
       ["session/prompt", method(params.prompt, (asked, signal) => this.#prompt(asked, signal))],
       [
         "session/set_mode",
@@ -100,14 +104,14 @@ export class Methods {
         method(params.oneSession, async ({ sessionId }) => {
           await sessions.close(sessionId).finally(() => this.#modeOptions.delete(sessionId));
           return {};
-        }, OFFERED.close),
+        }, offered.close),
       ],
       [
         "session/delete",
         method(params.oneSession, async ({ sessionId }) => {
           await sessions.remove(sessionId).finally(() => this.#modeOptions.delete(sessionId));
           return {};
-        }, OFFERED.remove),
+        }, offered.remove),
       ],
     ]);
   }
@@ -163,13 +167,12 @@ export class Methods {
 
   /** The Session's first updates follow the answer that names it. */
   #opened(info: SessionInfo, result: object): object {
-    const { after, sessions } = this.#parts;
+    const { after, log, sessions } = this.#parts;
     this.#noteModes(info.sessionId, info.config);
     after(result, () => {
-      this.#apart().then(
-        () => sessions.announce(info.sessionId),
-        () => {}, // The Client is gone.
-      );
+      this.#apart().then(() => sessions.announce(info.sessionId)).catch((error) => {
+        if (!(error instanceof ClientGone)) log.warn("A Session could not be announced");
+      });
     });
     return result;
   }

@@ -4,16 +4,19 @@ import type { ClientAbilities } from "../session/ports.ts";
 import type { EngineProfile } from "../host/contract.ts";
 import { invalidParams } from "./errors.ts";
 
-/**
- * What this front offers beside the baseline. One line here switches an ability on, in the handshake and as a method: an
- * ability that is off is absent as a method too.
- */
-export const OFFERED: Readonly<
+/** What a front offers beside the baseline. */
+export type Offer = Readonly<
   Record<"load" | "resume" | "remove" | "list" | "close" | "additionalDirectories", boolean>
-> = {
-  load: true,
-  resume: true,
-  remove: true,
+>;
+
+/**
+ * What this front offers. One line here switches an ability on, in the handshake and as a method: an ability that is off is
+ * absent as a method too.
+ */
+export const OFFERED: Offer = {
+  load: false,
+  resume: false,
+  remove: false,
   list: true,
   close: true,
   additionalDirectories: true,

@@ -3,7 +3,7 @@ import type { Clock, Ids } from "../model/clock.ts";
 import { ClientGone, type Files } from "../session/ports.ts";
 import type { ConnectionSessions, SessionParts } from "./sessions.ts";
 import { Client } from "./client.ts";
-import { GANGWAY, negotiate } from "./negotiation.ts";
+import { GANGWAY, negotiate, OFFERED } from "./negotiation.ts";
 import { LIMITS } from "../limits.ts";
 import { LineSplitter } from "./lines.ts";
 import { LineWriter } from "./writer.ts";
@@ -65,6 +65,7 @@ export async function serve(options: ServeOptions): Promise<void> {
         sessions,
         client,
         profile,
+        offered: OFFERED,
         clock,
         log,
         after: (result, follow) => mailbox.after(result, follow),

@@ -125,6 +125,22 @@ Deno.test("[A9] the first update about a Session follows the answer that names i
   await front.end();
 });
 
+Deno.test("[A9] an announcement that fails harms nothing else", async () => {
+  const failed = Promise.withResolvers<void>();
+  const front = new Front({
+    prepare: (sessions) =>
+      sessions.announced = () => {
+        failed.resolve();
+        throw new Error("A fault");
+      },
+  });
+  await front.open();
+  await failed.promise;
+  assertEquals((await front.request("session/list", {})).error, undefined);
+  assertEquals(front.log.lines, ["warn A Session could not be announced {}"]);
+  await front.end();
+});
+
 Deno.test("[A9] the last update of a prompt has left, and a pause has passed, before its answer", async () => {
   for (const outcome of ["answer", "error"]) {
     const events: string[] = [];
