@@ -1,0 +1,217 @@
+import type { Entry, Update } from "../tape.ts";
+import type { Facts } from "./facts.ts";
+import type { Finding } from "./finding.ts";
+import { Stages } from "./stages.ts";
+import { View } from "./view.ts";
+import { questionIn } from "./answers.ts";
+
+const ENDS: readonly string[] = ["completed", "failed"];
+const CHUNKS: readonly string[] = ["agent_message_chunk", "agent_thought_chunk"];
+
+/** Bytes of a line beside its update. */
+const ENVELOPE = 256;
+const LINE = 48 * 1024;
+
+/** What editors were shown: in whose name, when, once, and as what it is. Reads the tape from its beginning to its end. */
+export function shown(facts: Facts): Finding[] {
+  return new Screen(facts).read();
+}
+
+interface OpenDialog {
+  readonly key: string;
+  readonly question: string | undefined;
+  readonly turnId: string | undefined;
+  readonly card: string | undefined;
+  readonly method: string;
+}
+
+/** All editors' screens. */
+class Screen {
+  readonly #facts: Facts;
+  readonly #stages: Stages;
+  readonly #found: Finding[] = [];
+  readonly #views = new Map<string, View>();
+  readonly #dialogs = new Map<number, OpenDialog>();
+  /** Questions that were shown, by connection, Session and attachment. */
+  readonly #asked = new Set<string>();
+
+  constructor(facts: Facts) {
+    this.#facts = facts;
+    this.#stages = new Stages(facts);
+  }
+
+  read(): Finding[] {
+    for (const entry of this.#facts.tape.entries) {
+      this.#stages.take(entry);
+      this.#take(entry);
+    }
+    for (const view of this.#views.values()) view.finish();
+    return this.#found;
+  }
+
+  #take(entry: Entry): void {
+    switch (entry.kind) {
+      case "update":
+        return this.#update(entry);
+      case "asked":
+        if (entry.wish === "load") this.#view(entry.by, entry.sessionId).reload(this.#running(entry));
+        return;
+      case "answered":
+        return this.#answered(entry);
+      case "request":
+        return this.#request(entry);
+      case "request_over":
+        return void this.#dialogs.delete(entry.id);
+      default:
+    }
+  }
+
+  #update(entry: Extract<Entry, { kind: "update" }>): void {
+    const { by, sessionId, update, bytes, seq } = entry;
+    if (bytes > LINE - ENVELOPE) this.#wrong("line", `an update of ${bytes} units`, seq);
+    const stage = this.#stages.of(by, sessionId);
+    if (!stage.speakable) {
+      this.#wrong("after-close", `${update.sessionUpdate} for ${sessionId}, which ${by} does not own`, seq);
+    }
+    const turnId = this.#turnOf(update);
+    if (turnId !== undefined) {
+      const why = stage.refusal(turnId, seq);
+      if (why !== undefined) this.#wrong("belongs", `${update.sessionUpdate} of Turn ${turnId} ${why}`, seq);
+      if (stage.fenced(turnId) && !closing(update)) {
+        this.#wrong("fence", `${update.sessionUpdate} of Turn ${turnId} behind its fence`, seq);
+      }
+    }
+    const view = this.#view(by, sessionId);
+    view.take(update, turnId, seq);
+    if (update.sessionUpdate !== "tool_call_update") return;
+    for (const { key, card } of this.#dialogs.values()) {
+      if (key === `${by} ${sessionId}` && card === update.toolCallId && card !== undefined) {
+        this.#wrong("dialog-card", `card ${card} is touched while its dialog is open`, seq);
+      }
+    }
+  }
+
+  #request(entry: Extract<Entry, { kind: "request" }>): void {
+    const { by, id, method, params, seq } = entry;
+    const sessionId = String(params.sessionId);
+    const key = `${by} ${sessionId}`;
+    const stage = this.#stages.of(by, sessionId);
+    if (method.startsWith("fs/") || method.startsWith("terminal/")) {
+      if (!stage.speakable && !["terminal/kill", "terminal/release"].includes(method)) {
+        this.#wrong("after-close", `${method} for ${sessionId}, which ${by} does not own`, seq);
+      }
+      return;
+    }
+    const question = questionIn(entry);
+    const turnId = question === undefined ? undefined : this.#facts.turnOf(question);
+    const tool = (params.toolCall as { toolCallId?: string } | undefined)?.toolCallId ?? params.toolCallId;
+    const card = typeof tool === "string" && /\.t\d+$/.test(tool) ? tool : undefined;
+    this.#dialogs.set(id, { key, question, turnId, card, method });
+    if (question === undefined || turnId === undefined) {
+      return this.#wrong("dialog", `${method} asks nothing that is known`, seq);
+    }
+    if (!stage.speakable) {
+      this.#wrong("after-close", `a dialog for ${sessionId}, which ${by} does not own`, seq);
+    }
+    const why = stage.refusal(turnId, seq);
+    if (why !== undefined) this.#wrong("belongs", `a dialog of Turn ${turnId} ${why}`, seq);
+    if (stage.fenced(turnId)) this.#wrong("fence", `a dialog of Turn ${turnId} behind its fence`, seq);
+    const once = `${key} ${stage.attachment} ${question}`;
+    if (this.#asked.has(once)) this.#wrong("dialog-once", `question ${question} is shown twice`, seq);
+    this.#asked.add(once);
+    if (card !== undefined && this.#view(by, sessionId).cards.get(card) === undefined) {
+      this.#wrong("dialog-card", `the card ${card} of a dialog was not shown before`, seq);
+    }
+  }
+
+  #answered(entry: Extract<Entry, { kind: "answered" }>): void {
+    const ask = this.#facts.asks.find(({ asked }) => asked.id === entry.id)!;
+    const { wish, by, sessionId } = ask.asked;
+    const view = this.#view(by, sessionId);
+    if (wish === "close" || wish === "remove") view.clear();
+    if (wish === "load" && entry.ending.ok) {
+      view.judgeLoad(ask.asked.seq, entry.seq, this.#running(ask.asked));
+    }
+    if (wish !== "prompt" || sessionId === "nobody") return;
+    const prompt = this.#facts.prompts.find(({ asked }) => asked.id === entry.id)!;
+    for (const { op } of prompt.starts) {
+      const turnId = String(op.detail.turnId);
+      for (const dialog of this.#dialogs.values()) {
+        if (dialog.turnId === turnId && dialog.key === `${by} ${sessionId}`) {
+          this.#wrong(
+            "dialog-over",
+            `question ${dialog.question} is open when its prompt is answered`,
+            entry.seq,
+          );
+        }
+      }
+      view.judgeAnswer(prompt, turnId, entry);
+    }
+  }
+
+  /** Turns of prompts that are not answered: a load leaves them as they are. */
+  #running(
+    asked: { readonly by: string; readonly sessionId: string; readonly seq: number },
+  ): ReadonlySet<string> {
+    const turns = new Set<string>();
+    for (const prompt of this.#facts.prompts) {
+      const { by, sessionId } = prompt.asked;
+      if (
+        by !== asked.by || sessionId !== asked.sessionId || (prompt.answered?.seq ?? Infinity) < asked.seq
+      ) continue;
+      for (const { op } of prompt.starts) turns.add(String(op.detail.turnId));
+    }
+    for (const turn of this.#facts.turns.values()) {
+      if (!turn.foreground && turn.sessionId === asked.sessionId) turns.add(turn.turnId);
+    }
+    return turns;
+  }
+
+  #turnOf(update: Update): string | undefined {
+    switch (update.sessionUpdate) {
+      case "agent_message_chunk":
+      case "agent_thought_chunk":
+        return this.#facts.turnOf(String(update.messageId));
+      case "user_message_chunk":
+        return String(update.messageId);
+      case "tool_call":
+      case "tool_call_update":
+        return this.#facts.turnOf(String(update.toolCallId));
+      case "plan": {
+        const first = (update.entries as { content: string }[])[0]?.content.split(" ")[0];
+        return first === undefined ? undefined : this.#facts.turnOf(first);
+      }
+      case "notice":
+        return this.#facts.turnOf(String(update.title).split(" ")[0]!);
+      default:
+        return undefined;
+    }
+  }
+
+  #view(by: string, sessionId: string): View {
+    const key = `${by} ${sessionId}`;
+    let view = this.#views.get(key);
+    if (view === undefined) {
+      view = new View(
+        by,
+        sessionId,
+        this.#facts,
+        this.#stages,
+        (rule, what, seq) => this.#wrong(rule, what, seq),
+      );
+      this.#views.set(key, view);
+    }
+    return view;
+  }
+
+  #wrong(rule: string, what: string, seq: number): void {
+    this.#found.push({ rule, what, seq });
+  }
+}
+
+/** Whether an update does no more than end a card. */
+function closing(update: Update): boolean {
+  if (CHUNKS.includes(update.sessionUpdate)) return false;
+  return ["tool_call", "tool_call_update"].includes(update.sessionUpdate) &&
+    ENDS.includes(String(update.status));
+}

@@ -1,0 +1,210 @@
+import type { Entry } from "../tape.ts";
+import type { Facts, PromptFacts } from "./facts.ts";
+
+/** What one connection does with one Session at the present place of the tape. */
+export class Stage {
+  /** Whether the editor was told that it has the Session, and not yet that it is closed. */
+  open = false;
+  /** Loads and resumes, and closes, that are not answered. */
+  readonly joining: Map<number, Extract<Entry, { kind: "asked" }>> = new Map();
+  closing = 0;
+  /** Prompts that are not answered, in order. */
+  readonly prompts: PromptFacts[] = [];
+  /** Counts what was closed: after a close everything begins anew. */
+  attachment = 0;
+  readonly #facts: Facts;
+  /** Turns that this connection shows by a load or resume, or because it shows their parents. */
+  readonly #joined = new Set<string>();
+  readonly #fences = new Set<string>();
+
+  constructor(facts: Facts) {
+    this.#facts = facts;
+  }
+
+  /** Whether anything about the Session may be said. */
+  get speakable(): boolean {
+    return this.open || this.closing > 0 || this.joining.size > 0;
+  }
+
+  /** Whether a load is under way. */
+  get loading(): boolean {
+    return [...this.joining.values()].some(({ wish }) => wish === "load");
+  }
+
+  /** Whether the Client stopped the Turn. */
+  fenced(turnId: string): boolean {
+    return this.#fences.has(turnId) && !this.loading;
+  }
+
+  /** Shows Turns from now on. */
+  join(turnIds: Iterable<string>): void {
+    for (const turnId of turnIds) this.#joined.add(turnId);
+  }
+
+  /** Raises the fence over Turns. */
+  fence(turnIds: Iterable<string>): void {
+    for (const turnId of turnIds) this.#fences.add(turnId);
+  }
+
+  /** Everything that was shown and fenced is over. */
+  end(): void {
+    this.open = false;
+    this.attachment++;
+    this.#joined.clear();
+    this.#fences.clear();
+  }
+
+  /** Why nothing of a Turn may be shown now; undefined where it may. */
+  refusal(turnId: string, seq: number): string | undefined {
+    const turn = this.#facts.turns.get(turnId);
+    if (this.loading || this.#joined.has(turnId)) return undefined;
+    const own = this.prompts.find(({ starts }) =>
+      starts.some(({ op }) => op.detail.turnId === turnId && op.seq < seq)
+    );
+    if (own !== undefined) return undefined;
+    // What others did is shown before a prompt is started.
+    const before = this.prompts.some(({ starts }) => starts.every(({ op }) => op.seq > seq));
+    if (before && turn?.ended !== undefined && turn.ended.entry.seq < seq) return undefined;
+    const prompt = this.#facts.promptOf.get(turnId);
+    if (prompt?.answered !== undefined && prompt.answered.seq < seq) return "after its prompt was answered";
+    return "belongs to nothing that is shown here";
+  }
+}
+
+/** Who owns what and waits for what, as the tape goes on. */
+export class Stages {
+  readonly #facts: Facts;
+  readonly #stages = new Map<string, Stage>();
+  readonly #asks: ReadonlyMap<number, Extract<Entry, { kind: "asked" }>>;
+  readonly #prompts: ReadonlyMap<number, PromptFacts>;
+
+  constructor(facts: Facts) {
+    this.#facts = facts;
+    this.#asks = new Map(facts.asks.map(({ asked }) => [asked.id, asked]));
+    this.#prompts = new Map(facts.prompts.map((prompt) => [prompt.asked.id, prompt]));
+  }
+
+  of(by: string, sessionId: string): Stage {
+    const key = `${by} ${sessionId}`;
+    let stage = this.#stages.get(key);
+    if (stage === undefined) this.#stages.set(key, stage = new Stage(this.#facts));
+    return stage;
+  }
+
+  /** Takes the next entry. */
+  take(entry: Entry): void {
+    switch (entry.kind) {
+      case "asked":
+        return this.#asked(entry);
+      case "answered":
+        return this.#answered(entry);
+      case "cancel":
+        return this.#cancel(this.of(entry.by, entry.sessionId), entry.seq);
+      case "withdraw": {
+        const prompt = this.#prompts.get(entry.id);
+        if (prompt !== undefined) {
+          this.of(entry.by, prompt.asked.sessionId).fence(startsOf(prompt, entry.seq));
+        }
+        return;
+      }
+      case "snapshot":
+        for (const live of entry.snapshot.runs) this.#present(entry, live);
+        return;
+      case "frame":
+        if (entry.frame.type === "run") this.#present(entry, entry.frame.live);
+        return;
+      default:
+    }
+  }
+
+  #asked(entry: Extract<Entry, { kind: "asked" }>): void {
+    const { by, sessionId, wish, seq } = entry;
+    const stage = this.of(by, sessionId);
+    switch (wish) {
+      case "load":
+      case "resume":
+        stage.joining.set(entry.id, entry);
+        return;
+      case "prompt":
+        if (this.#prompts.has(entry.id)) stage.prompts.push(this.#prompts.get(entry.id)!);
+        return;
+      case "close":
+      case "remove":
+        stage.closing++;
+        this.#cancel(stage, seq);
+        stage.fence(
+          [...this.#facts.turns.values()].filter((turn) => turn.sessionId === sessionId).map((turn) =>
+            turn.turnId
+          ),
+        );
+        return;
+      case "shutdown":
+        for (const [key, each] of this.#stages) if (key.startsWith(`${by} `)) each.closing++;
+        return;
+      default:
+    }
+  }
+
+  #answered(entry: Extract<Entry, { kind: "answered" }>): void {
+    const { by, sessionId, wish, seq } = this.#asks.get(entry.id)!;
+    const stage = this.of(by, sessionId);
+    switch (wish) {
+      case "create":
+        if (entry.ending.ok) this.of(by, entry.ending.value).open = true;
+        return;
+      case "load":
+      case "resume":
+        stage.joining.delete(entry.id);
+        if (!entry.ending.ok) return;
+        stage.open = true;
+        stage.join(this.#liveSince(sessionId, seq));
+        return;
+      case "prompt":
+        if (this.#prompts.has(entry.id)) {
+          stage.prompts.splice(stage.prompts.indexOf(this.#prompts.get(entry.id)!), 1);
+        }
+        return;
+      case "close":
+      case "remove":
+        stage.closing--;
+        stage.end();
+        return;
+      case "shutdown":
+        for (const [key, each] of this.#stages) {
+          if (!key.startsWith(`${by} `)) continue;
+          each.closing = 0;
+          each.joining.clear();
+          each.end();
+        }
+        return;
+      default:
+    }
+  }
+
+  #cancel(stage: Stage, seq: number): void {
+    for (const prompt of stage.prompts) stage.fence(startsOf(prompt, seq));
+  }
+
+  /** A background Run that this connection shows. */
+  #present(
+    { by, sessionId }: { readonly by: string; readonly sessionId: string },
+    live: {
+      readonly run: { readonly turnId: string };
+      readonly foreground: boolean;
+      readonly presenter?: string;
+    },
+  ): void {
+    if (!live.foreground && live.presenter === by) this.of(by, sessionId).join([live.run.turnId]);
+  }
+
+  /** Turns of a Session that had not ended at that place. */
+  #liveSince(sessionId: string, seq: number): string[] {
+    return [...this.#facts.turns.values()].filter((turn) =>
+      turn.sessionId === sessionId && (turn.ended?.entry.seq ?? Infinity) > seq
+    ).map((turn) => turn.turnId);
+  }
+}
+
+function startsOf(prompt: PromptFacts, until: number): string[] {
+  return prompt.starts.filter(({ op }) => op.seq < until).map(({ op }) => String(op.detail.turnId));
+}
