@@ -95,6 +95,12 @@ export class ToolCard {
     return "head";
   }
 
+  /** The card stands for a question about no tool. */
+  takeQuestion(title: string): void {
+    this.input = { complete: true, sensitive: false, title, kind: "other", locations: [] };
+    this.#inputComplete = true;
+  }
+
   takeOutput(seq: number, text: string): Change {
     if (this.end !== undefined) return "nothing";
     this.output ??= new LiveOutput();

@@ -1,6 +1,6 @@
 import { decodeBody, type Row, type RowBody } from "../model/row.ts";
 import { noticeCard, type NoticeText } from "./notice.ts";
-import { type EncodedUpdate, type Step, stepOf } from "./step.ts";
+import { type EncodedUpdate, NOTHING, type Step, stepOf } from "./step.ts";
 import { type ProjectionOptions, TurnProjection } from "./turn.ts";
 import { type Redact, redactSecrets } from "./redact.ts";
 import { BodyAssembly } from "./bodies.ts";
@@ -42,7 +42,9 @@ export class Replay {
   #past = new Map<string, Past>();
   #bodies = new BodyAssembly();
   /** The text row at hand: how much of it came, and a half character that waits for the next fragment. */
-  #open = { seq: 0, at: 0, half: "" };
+  #open = { seq: 0, length: 0, half: "" };
+  /** Rows up to this sequence were shown, but for those of live Turns, which know for themselves. */
+  #done = 0;
 
   /** Begins at the first row. */
   constructor(options: ReplayOptions) {
@@ -58,6 +60,8 @@ export class Replay {
     if (row.kind !== "user" && this.#live.has(row.run.turnId)) {
       return this.#projection(row.run.turnId).read(row, now);
     }
+    // A reading that was cut off begins again where it pleases.
+    if (row.seq <= this.#done) return NOTHING;
     const out: EncodedUpdate[] = [];
     if (row.kind === "text" || row.kind === "thinking") this.#text(row, row.kind, out);
     else this.#record(row, now, out);
@@ -90,22 +94,29 @@ export class Replay {
 
   /** Text needs no digests here: nothing was shown before that it could contradict. */
   #text(row: Row, channel: "text" | "thinking", out: EncodedUpdate[]): void {
-    if (row.body === undefined) return;
-    const { offset, text } = row.body;
-    if (offset === 0) this.#open = { seq: row.seq, at: 0, half: "" };
-    const open = this.#open;
-    if (open.seq !== row.seq || open.at !== offset) return;
-    open.at += text.length;
-    const last = text.charCodeAt(text.length - 1);
-    const parted = open.at < row.length && last >= 0xd800 && last <= 0xdbff;
-    const whole = open.half + (parted ? text.slice(0, -1) : text);
-    open.half = parted ? text.slice(-1) : "";
-    pushText(out, chunkHead(row.id, channel), whole, CHUNK_TAIL);
+    if (row.body !== undefined) {
+      if (row.seq !== this.#open.seq) this.#open = { seq: row.seq, length: 0, half: "" };
+      const open = this.#open;
+      const known = open.length - row.body.offset;
+      if (known < 0) return;
+      const text = row.body.text.slice(known);
+      if (text === "" && row.length > 0) return;
+      open.length += text.length;
+      const last = text.charCodeAt(text.length - 1);
+      const parted = open.length < row.length && last >= 0xd800 && last <= 0xdbff;
+      const whole = open.half + (parted ? text.slice(0, -1) : text);
+      open.half = parted ? text.slice(-1) : "";
+      pushText(out, chunkHead(row.id, channel), whole, CHUNK_TAIL);
+      if (open.length < row.length) return;
+    }
+    this.#done = row.seq;
   }
 
   #record(row: Row, now: number, out: EncodedUpdate[]): void {
     const state = this.#bodies.take(row);
-    if (state.kind === "partial" || state.kind === "absent") return;
+    if (state.kind === "partial") return;
+    this.#done = row.seq;
+    if (state.kind === "absent") return;
     const body = state.kind === "whole" ? decoded(row, state.text) : undefined;
     switch (row.kind) {
       case "user":

@@ -20,6 +20,8 @@ interface Entry {
   holds: number;
   /** The end was shown and the payload is gone. */
   freed: boolean;
+  /** Stands for a question about no tool. */
+  question: boolean;
 }
 
 /**
@@ -132,19 +134,30 @@ export class ToolCards {
     }
   }
 
-  /** Leaves a card alone while a dialog about it is open; first shows what is known, so that the card precedes the dialog. */
-  hold(toolCallId: string, now: number, out: EncodedUpdate[]): void {
+  /**
+   * Leaves a card alone while a dialog about it is open; first shows what is known, so that the card precedes the dialog. `question`
+   * names the card of a dialog that is about no tool.
+   */
+  hold(toolCallId: string, question: string | undefined, now: number, out: EncodedUpdate[]): void {
     this.flushBare(now, out);
     const entry = this.#entry(toolCallId);
+    if (question !== undefined && !entry.wire.called) {
+      entry.question = true;
+      entry.card.takeQuestion(question);
+    }
     entry.card.wait(undefined);
     if (entry.holds === 0) this.#send(entry, now, out);
     entry.holds++;
   }
 
-  /** A dialog is over: the card shows again what the tool is, not what the dialog wrote on it. */
+  /**
+   * A dialog is over: the card shows again what the tool is, not what the dialog wrote on it. A question about no tool is over with
+   * its dialog.
+   */
   release(toolCallId: string, now: number, out: EncodedUpdate[]): void {
     const entry = this.#entries.get(toolCallId);
     if (entry === undefined || entry.holds === 0 || --entry.holds > 0) return;
+    if (entry.question) entry.wire.note(entry.card.takeResult("completed", undefined, undefined));
     if (entry.card.end === undefined) entry.card.wait(now);
     if (!entry.freed) entry.wire.unsettle();
     this.#send(entry, now, out, true);
@@ -185,7 +198,7 @@ export class ToolCards {
     let entry = this.#entries.get(toolCallId);
     if (entry === undefined) {
       const card = new ToolCard(toolCallId);
-      entry = { card, wire: new CardWire(card, this.#style), holds: 0, freed: false };
+      entry = { card, wire: new CardWire(card, this.#style), holds: 0, freed: false, question: false };
       this.#entries.set(toolCallId, entry);
       this.#tools++;
     }

@@ -193,11 +193,14 @@ export class TurnProjection {
     return this.#cards.dialog(toolCallId);
   }
 
-  /** A dialog about this tool opens: shows its card first and then leaves it alone until {@linkcode release}. Counts. */
-  hold(toolCallId: string, now: number): Step {
+  /**
+   * A dialog about this tool opens: shows its card first and then leaves it alone until {@linkcode release}. Counts. A permission
+   * that is asked about no tool gets a card of its own: give the Interaction's id, and its message as `question`.
+   */
+  hold(toolCallId: string, now: number, question?: string): Step {
     if (this.#over !== undefined) return this.#over.step;
     const out: EncodedUpdate[] = [];
-    this.#cards.hold(toolCallId, now, out);
+    this.#cards.hold(toolCallId, question, now, out);
     return stepOf(out);
   }
 

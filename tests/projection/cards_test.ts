@@ -376,6 +376,21 @@ Deno.test("[I9] a dialog about a tool that nobody announced still has a card bef
   assertEquals(shown.card("unknown"), undefined);
 });
 
+Deno.test("[I9] [K9] a permission about no tool has a card before it, which is over with its dialog", () => {
+  const editor = new Editor();
+  const shown = projection();
+  editor.take(shown.hold("i1", 0, "Leave the sandbox?"));
+  const names = () => [editor.card("i1").title, editor.card("i1").kind, editor.card("i1").status];
+  assertEquals(names(), ["Leave the sandbox?", "other", "pending"]);
+  assertEquals(shown.card("i1")?.title, "Leave the sandbox?");
+  assertEquals(shown.due, undefined);
+  editor.take(shown.release("i1", 1));
+  assertEquals(names(), ["Leave the sandbox?", "other", "completed"]);
+  editor.take(shown.hold("i2", 2, "And now?"));
+  editor.take(shown.finish({ how: "stopped", by: "c" }, 3));
+  assertEquals([editor.card("i2").status, editor.updates.length], ["failed", 4]);
+});
+
 Deno.test("[I9] [K9] a tool that ends while its dialog is open is shown when the dialog is over", () => {
   const editor = new Editor();
   const shown = projection();

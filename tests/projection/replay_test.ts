@@ -80,13 +80,14 @@ Deno.test("[H1] a replay shows what was live: the same text, cards and ids", () 
   const live = new Editor();
   const shown = new Replay({ abilities: ALL, live: ["t1"] }).handOver("t1");
   assert(shown !== undefined);
+  const hello = row("t1", { kind: "text", text: "Hello" }, "m1");
   const tool = row("t1", { kind: "tool", tool: record("c1", { content: texts("result") }) }, "c1");
   live.take(shown.apply(delta("m1", 0, "Hello"), 0));
   live.take(shown.apply(complete("m1", "Hello"), 0));
   live.take(shown.apply({ type: "tool_input", run: RUN, toolCallId: "c1", input: INPUT }, 0));
   live.take(shown.apply(output("c1", 0, "live"), 500));
   live.take(shown.apply(result("c1", { content: texts("result") }, tool), 1000));
-  const editor = replayed([row("t1", { kind: "text", text: "Hello" }, "m1"), tool, ended("t1")]);
+  const editor = replayed([hello, tool, ended("t1")]);
   assertEquals(editor.texts, live.texts);
   assertEquals(editor.cards, live.cards);
 });
@@ -199,7 +200,7 @@ Deno.test("[R4] a record that is too long or damaged is said to be so, and the r
   const whole = row("t", { kind: "tool", tool: record("long") }, "long");
   const editor = replayed([
     { ...whole, length: LIMITS.assemblyLength + 1 },
-    { ...whole, id: "broken", body: { offset: 0, text: "{".padEnd(whole.length) } },
+    { ...whole, seq: whole.seq + 0.5, id: "broken", body: { offset: 0, text: "{".padEnd(whole.length) } },
     row("t", { kind: "text", text: "after" }, "m"),
   ]);
   for (const id of ["long", "broken"]) {
@@ -244,6 +245,28 @@ Deno.test("[H2] [R1] a live Turn goes on where its replay ended", () => {
   assertEquals(editor.card("c").status, "failed");
   assertEquals(editor.texts.get("u2"), "second");
 });
+
+Deno.test("[R1] a replay that was cut off and begins again shows nothing twice", () => {
+  const text = "one 😀 two 😀 three ".repeat(20);
+  const rows = [
+    said("t", "u", text),
+    row("t", { kind: "text", text }, "m"),
+    row("t", { kind: "tool", tool: record("c") }, "c"),
+    ended("t", { how: "interrupted" }),
+  ].flatMap((whole) => fragments(whole, 37));
+  for (let cut = 0; cut < rows.length; cut++) {
+    for (const back of [0, cut >> 1]) {
+      const editor = replayed([...rows.slice(0, cut), ...fromFragment(rows, back)]);
+      assertEquals([editor.text("u"), editor.text("m")], [text, text]);
+      assertEquals([...editor.cards.keys()], ["c", "t.end"]);
+    }
+  }
+});
+
+/** The rows from the one that fragment `at` belongs to: a reading begins with whole rows. */
+function fromFragment(rows: readonly Row[], at: number): readonly Row[] {
+  return rows.slice(rows.findIndex((part) => part.seq === rows[at]?.seq));
+}
 
 Deno.test("[K6] what a replay shows of a live Turn does not count against a prompt", () => {
   const replay = new Replay({ abilities: ALL, live: ["t"] });
