@@ -19,6 +19,8 @@ export interface EngineContext {
   readonly roots: readonly string[];
   /** In ACP's own shape; they may hold secrets. */
   readonly mcpServers: readonly McpServer[];
+  /** What came with the Session's creation, unread; only in the process that created it. */
+  readonly meta?: Meta;
   /** What the Engine gave to `state` last, in this process or an earlier one. */
   readonly restored?: Json;
   /** The present settings. */

@@ -15,6 +15,7 @@ import { checkId } from "./names.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { OperationGives, OperationName, OperationOf } from "./operations.ts";
 import type { Registry } from "./registry.ts";
+import { encodedLength } from "./tool_fit.ts";
 import type { Watchers } from "./watch.ts";
 
 /** What a {@linkcode LocalConnection} works with. */
@@ -24,6 +25,8 @@ export interface ConnectionParts {
   readonly catalogue: Catalogue;
   readonly watchers: Watchers;
   readonly listPage: number;
+  /** UTF-16 units of encoded `_meta` that pass through. */
+  readonly metaLength: number;
   /** Called once, when the connection is closed. */
   readonly closed: (self: LocalConnection) => void;
 }
@@ -89,12 +92,13 @@ export class LocalConnection implements RuntimeHost {
       create: (request) =>
         replyOf(async () => {
           const { sessionId, mcpServers } = request;
+          const meta = encodedLength(request.meta) <= this.#parts.metaLength ? request.meta : undefined;
           this.#check(["Session", sessionId]);
           const info = this.#parts.catalogue.sessionOf(request);
           const registry = await this.#parts.registry();
           await registry.create(info);
           this.#parts.watchers.announce({ type: "changed", info });
-          return await registry.ask(sessionId, "keep", { connectionId, mcpServers });
+          return await registry.ask(sessionId, "keep", { connectionId, mcpServers, meta });
         }),
       get: async (sessionId) => {
         this.#check(["Session", sessionId]);

@@ -1,5 +1,5 @@
 import type { Config } from "../../model/config.ts";
-import type { Json } from "../../model/json.ts";
+import type { Json, Meta } from "../../model/json.ts";
 import type { McpServer } from "../contract.ts";
 import type { Limits } from "../../limits.ts";
 import { HostError } from "../errors.ts";
@@ -7,6 +7,13 @@ import type { Journal } from "./journal.ts";
 import type { Settings } from "./settings.ts";
 import type { EngineGround } from "./supervisor.ts";
 import type { Uploads } from "./uploads.ts";
+
+/** What a connection gives an Engine's Session to work with, besides the roots. */
+export interface Binding {
+  readonly mcpServers: readonly McpServer[];
+  /** What came with the Session's creation. */
+  readonly meta?: Meta;
+}
 
 /** What a Session's {@linkcode EngineGround} is made of. */
 export interface GroundParts {
@@ -16,7 +23,7 @@ export interface GroundParts {
   readonly limits: Limits;
   /** What the Engine kept in an earlier process. */
   readonly restored: Json | undefined;
-  readonly mcpServers: () => readonly McpServer[];
+  readonly binding: () => Binding;
   readonly configured: (options: Config["options"]) => Promise<void>;
 }
 
@@ -24,12 +31,12 @@ const DONE: Promise<void> = Promise.resolve();
 
 /** Gives the ground for an Engine's Session as the Session is bound at that moment. */
 export function engineGround(parts: GroundParts): () => EngineGround {
-  const { settings, uploads, journal, limits, mcpServers, configured } = parts;
+  const { settings, uploads, journal, limits, binding, configured } = parts;
   let kept = parts.restored;
   return () => ({
     cwd: settings.info.cwd,
     roots: settings.info.roots,
-    mcpServers: mcpServers(),
+    ...binding(),
     restored: kept,
     config: () => settings.info.config,
     readArtifact: ({ artifactId }, offset, length) => uploads.read(artifactId, offset, length),

@@ -60,11 +60,13 @@ export class LocalHost {
 
   /** Makes a connection. Does no I/O. */
   connect(connectionId: string): RuntimeHost {
+    const { limits = LIMITS } = this.#options;
     const connection = new LocalConnection(connectionId, {
       registry: () => this.#opened(),
       catalogue: this.#catalogue,
       watchers: this.#watchers,
-      listPage: (this.#options.limits ?? LIMITS).listPage,
+      listPage: limits.listPage,
+      metaLength: limits.metaBytes,
       closed: (self) => this.#connections.delete(self),
     });
     this.#connections.add(connection);

@@ -1,7 +1,7 @@
 import type { Answer, Grant } from "../../model/question.ts";
 import type { ArtifactReference } from "../../model/artifact.ts";
 import type { Config, ConfigChange, ConfigOption } from "../../model/config.ts";
-import type { Json } from "../../model/json.ts";
+import type { Json, Meta } from "../../model/json.ts";
 import type { Run, RunEnd } from "../../model/run.ts";
 import type { TurnInput } from "../../model/prompt.ts";
 import type {
@@ -32,7 +32,10 @@ type By<T = unknown> = T & { readonly connectionId: string };
  */
 export interface SessionOperations {
   /** The connection keeps the Session that it created. */
-  readonly keep: Operation<By<{ readonly mcpServers: readonly McpServer[] }>, SessionInfo>;
+  readonly keep: Operation<
+    By<{ readonly mcpServers: readonly McpServer[]; readonly meta: Meta | undefined }>,
+    SessionInfo
+  >;
   readonly bind: Operation<
     By<{ readonly roots: readonly string[]; readonly mcpServers: readonly McpServer[] }>,
     SessionInfo

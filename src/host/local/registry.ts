@@ -4,7 +4,8 @@ import type { SessionState, SessionStore, Store } from "../store/contract.ts";
 import { HostError } from "../errors.ts";
 import type { OperationGives, OperationName, OperationOf } from "./operations.ts";
 import { recover } from "./recovery.ts";
-import { type HostParts, Session } from "./session.ts";
+import { Session } from "./session.ts";
+import type { HostParts } from "./works.ts";
 
 /** What a {@linkcode Registry} works with. */
 export interface RegistryOptions {

@@ -1,43 +1,14 @@
-import type { Clock, Ids } from "../../model/clock.ts";
 import type { Engine } from "../../engine/contract.ts";
-import type { Log } from "../../model/log.ts";
 import type { Snapshot } from "../../model/frame.ts";
-import type { Limits } from "../../limits.ts";
 import type { ClientServices, McpServer, SessionInfo, Subscription } from "../contract.ts";
 import type { SessionState, SessionStore } from "../store/contract.ts";
 import { HostError } from "../errors.ts";
-import { Calls } from "./calls.ts";
-import { Fanout } from "./fanout.ts";
-import { Grants } from "./grants.ts";
-import { Journal } from "./journal.ts";
+import type { Binding } from "./ground.ts";
 import { Mailbox } from "./mailbox.ts";
 import { mcpDigest } from "./mcp.ts";
 import type { OperationGives, OperationHandlers, OperationName, OperationOf } from "./operations.ts";
-import type { Pace } from "./pace.ts";
-import { Patience } from "./patience.ts";
-import { Questions } from "./questions.ts";
-import { TranscriptReader } from "./reader.ts";
-import { Settings } from "./settings.ts";
 import { LocalSubscription } from "./subscription.ts";
-import { engineGround } from "./ground.ts";
-import { Supervisor } from "./supervisor.ts";
-import { Turns } from "./turns.ts";
-import { Uploads } from "./uploads.ts";
-
-/** What all Sessions of a Host share. */
-export interface HostParts {
-  readonly storeId: string;
-  readonly hostEpoch: string;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
-  readonly limits: Limits;
-  readonly pace: Pace;
-  /** Milliseconds since the epoch. */
-  readonly date: () => number;
-  /** Tells those who watch lists. */
-  readonly announce: (info: SessionInfo) => void;
-}
+import { type HostParts, type SessionWorks, worksOf } from "./works.ts";
 
 /** How a {@linkcode Session} is made. */
 export interface SessionOptions extends HostParts {
@@ -56,107 +27,32 @@ export interface SessionOptions extends HostParts {
 export class Session {
   readonly #options: SessionOptions;
   readonly #store: SessionStore;
-  readonly #fanout = new Fanout();
-  readonly #journal: Journal;
-  readonly #settings: Settings;
-  readonly #reader: TranscriptReader;
-  readonly #grants: Grants;
-  readonly #questions: Questions;
-  readonly #calls: Calls;
-  readonly #uploads: Uploads;
-  readonly #supervisor: Supervisor;
-  readonly #turns: Turns;
+  readonly #works: SessionWorks;
   readonly #handlers: OperationHandlers;
   readonly #mailbox = new Mailbox(() => this.#rest());
   /** Connections that use it, with what their Clients offer where they opened a Subscription. */
   readonly #users = new Map<string, ClientServices | undefined>();
-  #mcpServers: readonly McpServer[] = [];
+  /** What the connection that came last gave the Engine to work with. In memory only. */
+  #binding: Binding = { mcpServers: [] };
   readonly #gone = Promise.withResolvers<void>();
   #state: "serving" | "leaving" = "serving";
 
   constructor(options: SessionOptions) {
-    const { store, state, clock, limits, ids, log, date } = options;
     this.#options = options;
-    this.#store = store;
-    const fanout = this.#fanout;
-    const journal = this.#journal = new Journal({
-      store,
-      clock,
-      limits,
-      last: state.last,
-      watermark: state.watermark,
-      info: () => this.#settings.info,
-      events: {
-        advanced: (watermark, last) => fanout.publish({ type: "transcript", watermark, last }, 0),
-        failed: (error) => {
-          log.error("Saving failed", { sessionId: store.sessionId, error: error.message });
-          this.#report("unsaved", { error });
-        },
-      },
-    });
-    const settings = this.#settings = new Settings(state.info, { ...options, journal, fanout });
-    this.#reader = new TranscriptReader(store, journal);
-    this.#grants = new Grants(state.grants, { journal, ids, date });
-    const counted = (run: Parameters<Turns["announce"]>[0]) => this.#turns.announce(run);
-    const questions = this.#questions = new Questions({
+    this.#store = options.store;
+    this.#works = worksOf({
       ...options,
-      journal,
-      fanout,
-      grants: this.#grants,
-      counted,
-    });
-    const services = (connectionId: string) => this.#users.get(connectionId);
-    const calls = this.#calls = new Calls({ fanout, prefix: ids.next(), services });
-    const uploads = this.#uploads = new Uploads({ files: store.artifacts, journal, ids, limits });
-    const ground = engineGround({
-      settings,
-      uploads,
-      journal,
-      limits,
-      restored: state.engineState,
-      mcpServers: () => this.#mcpServers,
-      configured: (wanted) => this.#ask("engineOptions", { options: wanted }),
-    });
-    const supervisor = this.#supervisor = new Supervisor({
-      engine: options.engine,
-      sessionId: store.sessionId,
-      ground,
-      clock,
-      log,
-      closeMs: limits.drainMs,
-    });
-    this.#turns = new Turns({
-      ...options,
-      journal,
-      fanout,
-      settings,
-      uploads,
-      questions,
-      calls,
-      supervisor,
-      services,
-      stored: (seq, offset, length) => store.body(seq, offset, length),
-      sink: {
-        journal,
-        pace: options.pace,
-        patience: new Patience(fanout, clock, limits.patienceMs),
-        log,
-        usage: (usage) => settings.usage(usage),
-        ask: (run, question) => questions.ask(run, question),
-        call: (run, method, params, signal) => calls.call(run, method, params, signal),
-        background: (parent, work) => this.#ask("runBeside", { parent, work }),
-      },
-      events: {
-        settled: (run, end) => this.#report("runSettled", { run, end }),
-        overdue: (run) => this.#report("runOverdue", { run }),
-      },
+      services: (connectionId) => this.#users.get(connectionId),
+      binding: () => this.#binding,
+      ask: (name, of) => this.#ask(name, of),
+      report: (name, of) => this.#report(name, of),
     });
     this.#handlers = this.#handle();
   }
 
   /** The listing entry as it is now, what is not saved yet included. */
   get info(): SessionInfo {
-    return this.#settings.info;
+    return this.#works.settings.info;
   }
 
   /** Resolves when the Session has let go of its store. */
@@ -189,19 +85,21 @@ export class Session {
   }
 
   #handle(): OperationHandlers {
-    const turns = this.#turns;
-    const uploads = this.#uploads;
+    const turns = this.#works.turns;
+    const uploads = this.#works.uploads;
     return {
-      keep: ({ connectionId, mcpServers }) => {
+      keep: ({ connectionId, mcpServers, meta }) => {
         this.#use(connectionId);
-        this.#mcpServers = mcpServers;
-        if (mcpServers.length > 0) this.#journal.note({ op: "mcp", digest: this.#mcpDigest(mcpServers) });
+        this.#binding = { mcpServers, meta };
+        if (mcpServers.length > 0) {
+          this.#works.journal.note({ op: "mcp", digest: this.#mcpDigest(mcpServers) });
+        }
         return this.info;
       },
       bind: ({ connectionId, roots, mcpServers }) => this.#bind(connectionId, roots, mcpServers),
       configure: async ({ connectionId, ...request }) => {
         this.#use(connectionId);
-        const outcome = await this.#settings.configure(request);
+        const outcome = await this.#works.settings.configure(request);
         if (outcome === "changed") this.#tellEngine();
         return this.info.config;
       },
@@ -221,12 +119,13 @@ export class Session {
         this.#use(connectionId);
       },
 
-      interaction: ({ interactionId }) => this.#questions.query(interactionId),
+      interaction: ({ interactionId }) => this.#works.questions.query(interactionId),
       answer: ({ connectionId, interactionId, answer }) =>
-        this.#questions.answer(connectionId, interactionId, answer),
-      settleCall: ({ connectionId, callId, result }) => this.#calls.settle(connectionId, callId, result),
+        this.#works.questions.answer(connectionId, interactionId, answer),
+      settleCall: ({ connectionId, callId, result }) =>
+        this.#works.calls.settle(connectionId, callId, result),
       failCall: ({ connectionId, callId, code, message }) =>
-        this.#calls.fail(connectionId, callId, code, message),
+        this.#works.calls.fail(connectionId, callId, code, message),
 
       beginUpload: ({ connectionId, uploadId, name, mimeType }) => {
         this.#use(connectionId);
@@ -237,17 +136,17 @@ export class Session {
       abortUpload: ({ uploadId }) => uploads.abort(uploadId),
       readArtifact: ({ artifactId, offset, length }) => uploads.read(artifactId, offset, length),
       artifacts: () => uploads.list(),
-      grants: () => this.#grants.list(turns.live),
-      revoke: ({ grantId }) => this.#grants.revoke(grantId, turns.live),
+      grants: () => this.#works.grants.list(turns.live),
+      revoke: ({ grantId }) => this.#works.grants.revoke(grantId, turns.live),
 
       runSettled: ({ run, end }) => turns.settled(run, end),
       runOverdue: ({ run }) => turns.overdue(run),
       runBeside: ({ parent, work }) => turns.background(parent, work),
-      engineOptions: ({ options }) => this.#settings.replaceOptions(options),
+      engineOptions: ({ options }) => this.#works.settings.replaceOptions(options),
       unsaved: ({ error }) => turns.unsaved(error),
       drain: async () => {
         await turns.interrupt();
-        this.#fanout.end("draining");
+        this.#works.fanout.end("draining");
         this.#users.clear();
       },
     };
@@ -258,13 +157,13 @@ export class Session {
     roots: readonly string[],
     mcpServers: readonly McpServer[],
   ): Promise<SessionInfo> {
-    const same = equal(roots, this.info.roots) && equal(mcpServers, this.#mcpServers);
+    const same = equal(roots, this.info.roots) && equal(mcpServers, this.#binding.mcpServers);
     if (!same || mcpServers.length > 0) {
-      await this.#settings.bind(roots, this.#mcpDigest(mcpServers));
+      await this.#works.settings.bind(roots, this.#mcpDigest(mcpServers));
     }
     this.#use(connectionId);
-    this.#mcpServers = mcpServers;
-    if (!same) this.#supervisor.outdate();
+    this.#binding = { ...this.#binding, mcpServers };
+    if (!same) this.#works.supervisor.outdate();
     return this.info;
   }
 
@@ -273,10 +172,10 @@ export class Session {
   }
 
   #tellEngine(): void {
-    this.#supervisor.configure(this.info.config).then((taken) => {
+    this.#works.supervisor.configure(this.info.config).then((taken) => {
       if (taken) return;
       const title = "The agent did not take the new settings";
-      this.#fanout.publish({ type: "notice", severity: "warning", title }, title.length);
+      this.#works.fanout.publish({ type: "notice", severity: "warning", title }, title.length);
     });
   }
 
@@ -285,33 +184,33 @@ export class Session {
     const subscription = new LocalSubscription({
       connectionId,
       snapshot: this.#snapshot(),
-      reader: this.#reader,
+      reader: this.#works.reader,
       limits: this.#options.limits,
       ended: (self, lostCalls) => {
-        this.#fanout.delete(self);
-        this.#calls.lost(lostCalls);
+        this.#works.fanout.delete(self);
+        this.#works.calls.lost(lostCalls);
       },
     });
-    this.#fanout.add(subscription);
+    this.#works.fanout.add(subscription);
     return subscription;
   }
 
   #snapshot(): Snapshot {
     const { config, commands, title, usage } = this.info;
     const { storeId, hostEpoch } = this.#options;
-    const { watermark, last } = this.#journal;
+    const { watermark, last } = this.#works.journal;
     return {
       storeId,
       hostEpoch,
-      runs: this.#turns.runs(),
+      runs: this.#works.turns.runs(),
       config,
       commands,
       title,
       usage,
-      interactions: this.#questions.open(),
+      interactions: this.#works.questions.open(),
       watermark,
       last,
-      messages: this.#turns.messages(),
+      messages: this.#works.turns.messages(),
     };
   }
 
@@ -321,21 +220,21 @@ export class Session {
 
   async #release(connectionId: string): Promise<void> {
     this.#users.delete(connectionId);
-    this.#fanout.end("released", connectionId);
-    this.#turns.unpresent(connectionId);
-    await this.#uploads.drop(connectionId);
+    this.#works.fanout.end("released", connectionId);
+    this.#works.turns.unpresent(connectionId);
+    await this.#works.uploads.drop(connectionId);
   }
 
   #remove(): void {
-    this.#fanout.end("removed");
-    this.#turns.abandon();
+    this.#works.fanout.end("removed");
+    this.#works.turns.abandon();
     this.#users.clear();
     this.#leave("forget");
   }
 
   /** Nothing waits in the mailbox. Without users and Runs the Session is let go. */
   #rest(): void {
-    if (this.#state === "leaving" || this.#users.size > 0 || this.#turns.count > 0) return;
+    if (this.#state === "leaving" || this.#users.size > 0 || this.#works.turns.count > 0) return;
     this.#leave("save");
   }
 
@@ -347,8 +246,8 @@ export class Session {
 
   async #letGo(rest: "save" | "forget"): Promise<void> {
     const { log } = this.#options;
-    await this.#supervisor.close();
-    await this.#journal.close(rest);
+    await this.#works.supervisor.close();
+    await this.#works.journal.close(rest);
     await this.#store.close().catch((error) =>
       log.error("Closing a Session failed", { error: String(error) })
     );

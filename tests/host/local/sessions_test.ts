@@ -327,6 +327,18 @@ Deno.test("[S9] values of MCP servers never reach the store, and their digest ca
   assertEquals(world.log.join().includes("hunter2"), false);
 });
 
+Deno.test("what came with the creation reaches the Engine unread, within bounds", async () => {
+  await using world = worldOf(nothing);
+  const connection = world.host.connect("c1");
+  for (const [sessionId, meta] of [["s1", { a: 1 }], ["s2", { a: "x".repeat(20_000) }]] as const) {
+    done(await connection.sessions.create({ ...creation(sessionId), meta }));
+    const subscription = await connection.sessions.open(sessionId, NO_SERVICES);
+    await started(connection, "t1", sessionId);
+    await until(subscription, ended);
+  }
+  assertEquals(world.engine.contexts.map((context) => context.meta), [{ a: 1 }, undefined]);
+});
+
 Deno.test("watch gives the newest change of each Session until its signal aborts", async () => {
   await using world = worldOf(nothing);
   const connection = world.host.connect("c1");
