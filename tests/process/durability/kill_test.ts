@@ -1,9 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { broken, type Claim, claimsOf } from "./claims.ts";
 import { gangway, withFolder } from "../../support/launch.ts";
-import { Editor } from "../../support/editor.ts";
-import { newSession, openSession, tell } from "../../support/talk.ts";
+import { Editor, RpcFailure } from "../../support/editor.ts";
+import { listed, newSession, openSession, tell } from "../../support/talk.ts";
 import { choose } from "../../support/answers.ts";
+import { fields } from "../../support/rules.ts";
+import { OFFERED } from "../../../src/acp/negotiation.ts";
 import { readFacts } from "./facts.ts";
 
 /** Rounds of the short form; GANGWAY_KILLS asks for more. */
@@ -22,7 +24,7 @@ function numbers(seed: number): () => number {
 
 /** Works without a pause until the process is gone. */
 async function work(editor: Editor, cwd: string, random: () => number, name: string): Promise<void> {
-  const sessions = [await openSession(editor, cwd)];
+  const sessions = [await openSession(editor, cwd), ...await earlierSessions(editor, cwd, random)];
   const mode = ["ask", "accept_edits", "read_only"];
   for (let at = 0;; at++) {
     const sessionId = sessions[Math.floor(random() * sessions.length)] ?? "";
@@ -49,6 +51,25 @@ async function work(editor: Editor, cwd: string, random: () => number, name: str
   }
 }
 
+/** Goes on with some Sessions of processes that were killed; the other living process may hold one of them. */
+async function earlierSessions(
+  editor: Editor,
+  cwd: string,
+  random: () => number,
+): Promise<readonly string[]> {
+  const resumed: string[] = [];
+  if (!OFFERED.resume) return resumed;
+  for (const { sessionId } of await listed(editor)) {
+    if (random() > 0.2) continue;
+    const answer = await editor.call("session/resume", { sessionId: String(sessionId), cwd, mcpServers: [] });
+    if (!("error" in answer)) resumed.push(String(sessionId));
+    else if (fields(answer.error.data).code !== "session_busy") {
+      throw new RpcFailure("session/resume", answer.error);
+    }
+  }
+  return resumed;
+}
+
 /** Starts one process, lets it work, kills it at a random moment and returns what it had acknowledged. */
 async function life(
   state: string,
@@ -58,7 +79,7 @@ async function life(
 ): Promise<readonly Claim[]> {
   const editor = new Editor({ launch: gangway("--state", state), answers: choose("allow_always") });
   try {
-    void work(editor, cwd, random, name);
+    work(editor, cwd, random, name).catch((error) => editor.wire.faults.push(String(error)));
     await editor.until(
       ({ text, from }) => from === "agent" && text.includes("sessionId") || undefined,
       "a Session",
