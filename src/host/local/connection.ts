@@ -98,7 +98,7 @@ export class LocalConnection implements RuntimeHost {
           const registry = await this.#parts.registry();
           await registry.create(info);
           this.#parts.watchers.announce({ type: "changed", info });
-          return await registry.ask(sessionId, "keep", { connectionId, mcpServers, meta });
+          return await this.#through(registry, sessionId, "keep", { connectionId, mcpServers, meta });
         }),
       get: async (sessionId) => {
         this.#check(["Session", sessionId]);
@@ -182,8 +182,21 @@ export class LocalConnection implements RuntimeHost {
     ...ids: readonly NamedId[]
   ): Promise<OperationGives<N>> {
     this.#check(["Session", sessionId], ...ids);
-    const registry = await this.#parts.registry();
-    return await registry.ask(sessionId, name, of);
+    return await this.#through(await this.#parts.registry(), sessionId, name, of);
+  }
+
+  async #through<N extends OperationName>(
+    registry: Registry,
+    sessionId: string,
+    name: N,
+    of: OperationOf<N>,
+  ): Promise<OperationGives<N>> {
+    try {
+      return await registry.ask(sessionId, name, of);
+    } finally {
+      // The connection was closed meanwhile: what this took for it is given back.
+      if (this.#open.signal.aborted) await registry.release(sessionId, this.connectionId);
+    }
   }
 
   #check(...ids: readonly NamedId[]): void {

@@ -21,6 +21,7 @@ export class Registry {
   readonly #sessions = new Map<string, Promise<Session>>();
   /** Sessions that are being let go of or removed: everybody waits until that is done. */
   readonly #leaving = new Map<string, Promise<void>>();
+  #state: "open" | "closed" = "open";
   /** The listing entries of those that are held, as they are now. */
   readonly #held = new Map<string, Session>();
 
@@ -81,8 +82,9 @@ export class Registry {
     await this.#leaveUntil(sessionId, this.#removed(sessionId, this.#sessions.get(sessionId)));
   }
 
-  /** Ends all Runs and lets go of all Sessions. */
+  /** Ends all Runs and lets go of all Sessions; none is taken hold of any more. */
   async close(): Promise<void> {
+    this.#state = "closed";
     await this.#each(async (session) => {
       await session.ask("drain", {});
       await session.gone;
@@ -122,6 +124,9 @@ export class Registry {
 
   /** Everybody waits for the same promise, so that they go on in the order in which they came. */
   #enter(sessionId: string, make: () => Promise<Session>): Promise<Session> {
+    if (this.#state === "closed") {
+      throw new HostError("unavailable", "The Host is shutting down", { dispatch: "not_sent" });
+    }
     const session = make().catch((error) => {
       this.#sessions.delete(sessionId);
       throw error;

@@ -35,7 +35,7 @@ export class Session {
   /** What the connection that came last gave the Engine to work with. In memory only. */
   #binding: Binding = { mcpServers: [] };
   readonly #gone = Promise.withResolvers<void>();
-  #state: "serving" | "leaving" = "serving";
+  #state: "serving" | "leaving" | "removed" = "serving";
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -62,16 +62,16 @@ export class Session {
 
   /** Puts an operation into the mailbox. Undefined where the Session is on its way out: ask again once it is gone. */
   ask<N extends OperationName>(name: N, of: OperationOf<N>): Promise<OperationGives<N>> | undefined {
-    if (this.#state === "leaving") return undefined;
-    return this.#ask(name, of);
+    return this.#state === "serving" ? this.#ask(name, of) : undefined;
   }
 
   #ask<N extends OperationName>(name: N, of: OperationOf<N>): Promise<OperationGives<N>> {
     return this.#mailbox.post<OperationGives<N>>(() => {
-      if (this.#state === "leaving") {
-        throw new HostError("not_found", `The Session "${this.#store.sessionId}" is gone`);
-      }
-      return this.#handlers[name](of);
+      if (this.#state === "serving") return this.#handlers[name](of);
+      const what = `The Session "${this.#store.sessionId}"`;
+      throw this.#state === "removed"
+        ? new HostError("not_found", `${what} was removed`)
+        : new HostError("unavailable", `${what} is being closed: try again`, { dispatch: "not_sent" });
     });
   }
 
@@ -147,7 +147,7 @@ export class Session {
       drain: async () => {
         await turns.interrupt();
         this.#works.fanout.end("draining");
-        this.#users.clear();
+        this.#leave("leaving");
       },
     };
   }
@@ -228,19 +228,18 @@ export class Session {
   #remove(): void {
     this.#works.fanout.end("removed");
     this.#works.turns.abandon();
-    this.#users.clear();
-    this.#leave("forget");
+    this.#leave("removed");
   }
 
   /** Nothing waits in the mailbox. Without users and Runs the Session is let go. */
   #rest(): void {
-    if (this.#state === "leaving" || this.#users.size > 0 || this.#works.turns.count > 0) return;
-    this.#leave("save");
+    if (this.#state !== "serving" || this.#users.size > 0 || this.#works.turns.count > 0) return;
+    this.#leave("leaving");
   }
 
-  #leave(rest: "save" | "forget"): void {
-    this.#state = "leaving";
-    this.#gone.resolve(this.#letGo(rest));
+  #leave(how: "leaving" | "removed"): void {
+    this.#state = how;
+    this.#gone.resolve(this.#letGo(how === "removed" ? "forget" : "save"));
     this.#options.leaving();
   }
 

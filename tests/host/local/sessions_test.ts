@@ -387,6 +387,45 @@ Deno.test("a closed connection and a closed Host refuse, saying that nothing was
   assertEquals(world.engine.asked, ["close all"]);
 });
 
+Deno.test("[S8] what a connection asks for while it closes does not keep the Session", async () => {
+  const store = new FaultyStore();
+  await using world = worldOf(nothing, { store: unclosed(store) });
+  done(await world.host.connect("c0").sessions.create(creation("s1")));
+  await world.host.connect("c0").sessions.release("s1");
+  while (!store.asked.includes("close s1")) await world.clock.turn();
+  const connection = world.host.connect("c1");
+  const asked = Promise.allSettled([
+    connection.sessions.open("s1", NO_SERVICES),
+    connection.sessions.create(creation("s2")),
+  ]);
+  await connection.close();
+  await asked;
+  while (store.asked.filter((each) => each.startsWith("close")).length < 3) await world.clock.turn();
+  await store.close();
+});
+
+Deno.test("what is asked for while the Host closes is refused and cannot hold it up", async () => {
+  const store = new FaultyStore();
+  const world = worldOf(nothing, { store });
+  const connection = world.host.connect("c1");
+  const subscription = await opened(connection);
+  const commit = gate();
+  store.onCommit = () => commit.promise;
+  const start = (turnId: string) => connection.turns.start({ sessionId: "s1", turnId, input: { parts: [] } });
+  const first = start("t1");
+  await world.clock.turn();
+  const closing = world.host.close();
+  await world.clock.turn();
+  const queued = start("t2");
+  commit.open();
+  assertEquals((await first).kind, "done");
+  const refused = await queued;
+  assertEquals(refused.kind === "not_sent" && refused.error.code, "unavailable");
+  await closing;
+  assertEquals((await until(subscription, ended)).some((frame) => frame.type === "closed"), true);
+  assertEquals(store.asked, ["create s1", "close s1", "close"]);
+});
+
 Deno.test("close of the Host ends Runs as interrupted, and no Engine holds it up", async () => {
   const store = new FaultyStore();
   const world = worldOf(() => new Promise(() => {}), { store: unclosed(store) });
