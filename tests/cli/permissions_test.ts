@@ -32,6 +32,9 @@ interface Place {
 
 const HOME = "/home/you";
 
+/** Milliseconds for each wait: two dozen starts share a machine with everything else that is tested. */
+const deadlineMs = 60_000;
+
 const PINS: readonly Pin[] = [
   {
     title: "Answers prompts. Sessions end with the process, which is said once on stderr.",
@@ -123,6 +126,7 @@ Deno.test("[D1] without any permission it serves, keeps Sessions in memory and s
   await withFolder(async (folder) => {
     await withEditor({
       launch: { ...launchOf(["deno", "run", "--no-prompt", "dist/gangway.js"]), cwd: folder },
+      deadlineMs,
     }, async (editor) => {
       const sessionId = await openSession(editor, folder);
       assertEquals(textOf((await tell(editor, sessionId, "/say hello")).screen), "hello");
@@ -163,11 +167,14 @@ async function start(words: readonly string[], pin: Pin): Promise<{ told: string
     await Deno.writeTextFile(`${project}/notes.md`, "teh end\n");
     const launch = launchOf(words.map((word) => word.replaceAll(HOME, home)));
     const env = { ...launch.env, HOME: home, XDG_STATE_HOME: "" };
-    await withEditor({ launch: { ...launch, env }, answers: choose("allow_once") }, async (editor) => {
-      told += await pin.use(editor, { home, project });
-      await editor.finish();
-      told += editor.stderr;
-    });
+    await withEditor(
+      { launch: { ...launch, env }, answers: choose("allow_once"), deadlineMs },
+      async (editor) => {
+        told += await pin.use(editor, { home, project });
+        await editor.finish();
+        told += editor.stderr;
+      },
+    );
   });
   return { told, home: place };
 }

@@ -5,6 +5,9 @@ import { cardText, textOf } from "../support/screen.ts";
 import { choose } from "../support/answers.ts";
 import { withEditor } from "../support/editor.ts";
 
+/** A worker loads everything once more, which takes its time on a busy machine. */
+const deadlineMs = 60_000;
+
 /** The program as a compiled one serves: with all permissions itself, in a worker that has these. */
 function narrowed(...args: string[]): Launch {
   return permitted(["-A", "--unstable-worker-options"], "tests/cli/narrowed.ts", ...args);
@@ -22,7 +25,7 @@ Deno.test("[D1] a compiled program serves with the permissions that its own flag
     await t.step(`reading: ${name}`, async () => {
       await withFolder(async (project) => {
         await Deno.writeTextFile(`${project}/notes.md`, "notes\n");
-        await withEditor({ launch: narrowed(...flags(project), "--memory") }, async (editor) => {
+        await withEditor({ launch: narrowed(...flags(project), "--memory"), deadlineMs }, async (editor) => {
           const sessionId = await openSession(editor, project);
           const { answer, screen } = await tell(editor, sessionId, "Look", link(`${project}/notes.md`));
           assertStringIncludes("error" in answer ? answer.error.message : textOf(screen), told);
@@ -34,17 +37,20 @@ Deno.test("[D1] a compiled program serves with the permissions that its own flag
     await withFolder(async (folder) => {
       await Deno.mkdir(`${folder}/project`);
       await Deno.writeTextFile(`${folder}/secret`, "secret\n");
-      await withEditor({ launch: narrowed("--allow-read=@workspace", "--memory") }, async (editor) => {
-        const sessionId = await openSession(editor, `${folder}/project`);
-        const { answer } = await tell(editor, sessionId, "Look", link(`${folder}/secret`));
-        assertEquals("error" in answer, true);
-      });
+      await withEditor(
+        { launch: narrowed("--allow-read=@workspace", "--memory"), deadlineMs },
+        async (editor) => {
+          const sessionId = await openSession(editor, `${folder}/project`);
+          const { answer } = await tell(editor, sessionId, "Look", link(`${folder}/secret`));
+          assertEquals("error" in answer, true);
+        },
+      );
     });
   });
   await t.step("writing and running need their own flags", async () => {
     await withFolder(async (project) => {
       const launch = narrowed(`--allow-read=${project}`, "--memory");
-      await withEditor({ launch, answers: choose("allow_once") }, async (editor) => {
+      await withEditor({ launch, answers: choose("allow_once"), deadlineMs }, async (editor) => {
         const sessionId = await openSession(editor, project);
         const { screen } = await tell(editor, sessionId, "/write a.txt hello");
         assertStringIncludes(screen.cards.map(cardText).join(), "--allow-write");
@@ -58,7 +64,7 @@ Deno.test("[D1] a compiled program serves with the permissions that its own flag
 Deno.test("[A5] a sandboxed program ends as any other: by the end of input and by a signal", async (t) => {
   await t.step("the end of input", async () => {
     await withFolder(async (cwd) => {
-      await withEditor({ launch: narrowed("--memory") }, async (editor) => {
+      await withEditor({ launch: narrowed("--memory"), deadlineMs }, async (editor) => {
         const sessionId = await openSession(editor, cwd);
         assertEquals(textOf((await tell(editor, sessionId, "/say hello")).screen), "hello");
         await editor.finish({ code: 0 });
@@ -67,7 +73,7 @@ Deno.test("[A5] a sandboxed program ends as any other: by the end of input and b
   });
   await t.step("SIGTERM in the middle of a Turn", async () => {
     await withFolder(async (cwd) => {
-      await withEditor({ launch: narrowed("--memory") }, async (editor) => {
+      await withEditor({ launch: narrowed("--memory"), deadlineMs }, async (editor) => {
         const sessionId = await openSession(editor, cwd);
         const turn = editor.call("session/prompt", {
           sessionId,
