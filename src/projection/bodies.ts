@@ -1,4 +1,4 @@
-import type { Row } from "../model/row.ts";
+import { decodeBody, type Row, type RowBody, type RowKind } from "../model/row.ts";
 import { LIMITS } from "../limits.ts";
 
 /** What a row gives so far. `absent`: its reader holds the body. `oversize`: longer than is assembled. */
@@ -31,5 +31,14 @@ export class BodyAssembly {
     this.#parts = [];
     this.#seq = -1;
     return { kind: "whole", text: whole };
+  }
+}
+
+/** A row's body; undefined where what is stored is no such body. */
+export function decoded(kind: RowKind, text: string): RowBody | undefined {
+  try {
+    return decodeBody(kind, text);
+  } catch {
+    return undefined;
   }
 }

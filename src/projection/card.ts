@@ -17,7 +17,7 @@ export interface CardEnd {
 export type Stage = "live" | "preview" | "authoritative";
 
 /** What an event changed of a card. */
-export type Change = "nothing" | "head" | "content" | "all";
+export type Change = "nothing" | "head" | "all";
 
 /** Milliseconds that a tool with its whole input stays `pending`: time for a permission dialog to open. */
 const PENDING_MS = 200;
@@ -35,7 +35,9 @@ export function endOf(status: ToolEnd): CardEnd {
  * After its end the payload is freed; status and stage stay, so that nothing can reopen it.
  */
 export class ToolCard {
+  /** The tool call's id. */
   readonly id: string;
+  /** The tool that called it. */
   parent: string | undefined;
   meta: Meta | undefined;
   input: ToolInput | undefined;
@@ -81,6 +83,7 @@ export class ToolCard {
     if (this.#worksFrom !== -Infinity) this.#worksFrom = now === undefined ? Infinity : now + PENDING_MS;
   }
 
+  /** The start names the tool that called this one. */
   takeStart(parent: string | undefined): Change {
     if (parent === undefined || this.parent !== undefined || this.end !== undefined) return "nothing";
     this.parent = parent;
@@ -101,6 +104,7 @@ export class ToolCard {
     this.#inputComplete = true;
   }
 
+  /** Output piece number `seq`. */
   takeOutput(seq: number, text: string): Change {
     if (this.end !== undefined) return "nothing";
     this.output ??= new LiveOutput();
@@ -113,6 +117,7 @@ export class ToolCard {
     return "all";
   }
 
+  /** The newest word about how far it is. */
   takeProgress(message: string): Change {
     if (this.end !== undefined || this.progress === message) return "nothing";
     this.progress = message;

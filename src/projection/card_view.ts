@@ -25,6 +25,8 @@ const CONTENT_BYTES = 16 * 1024;
 /** Items of a result that are shown, and the bytes kept back for each that follows, at most half of what is left. */
 const ITEMS = 64;
 const ITEM_BYTES = 256;
+/** UTF-16 units of a title or a word of progress that are looked at; far more than are shown. */
+const WORDS = 8 * 1024;
 /** UTF-16 units of both sides of a change above which its lines are not compared. */
 const DIFF_LENGTH = 8 * 1024 * 1024;
 
@@ -56,7 +58,7 @@ export function headOf(card: ToolCard, status: CardStatus, style: CardStyle, fir
 
 /** A preview says that it is one: its words are still being written. */
 function titleOf(input: ToolInput | undefined, redact: Redact): string {
-  const title = input === undefined ? "" : oneLine(redact(input.title), LIMITS.titleLength);
+  const title = input === undefined ? "" : oneLine(redact(input.title.slice(0, WORDS)), LIMITS.titleLength);
   const words = title === "" ? oneLine(input?.name ?? "Tool", LIMITS.titleLength) : title;
   return input?.complete === false ? `${words} (preview)` : words;
 }
@@ -119,7 +121,9 @@ export function contentOf(
 function notesOf(card: ToolCard, redact: Redact): string[] {
   const notes: string[] = [];
   if (card.end === undefined) {
-    if (card.progress !== undefined) notes.push(oneLine(redact(card.progress), LIMITS.commandLength));
+    if (card.progress !== undefined) {
+      notes.push(oneLine(redact(card.progress.slice(0, WORDS)), LIMITS.commandLength));
+    }
   } else {
     if (card.result?.exitCode !== undefined) notes.push(`Exit code ${card.result.exitCode}`);
     if (card.end.note !== undefined) notes.push(card.end.note);

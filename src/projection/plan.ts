@@ -25,7 +25,9 @@ export function planUpdate(entries: readonly PlanEntry[], redact: Redact, meta?:
 function encode(entries: readonly PlanEntry[], length: number, redact: Redact, extra: string): EncodedUpdate {
   const shown = entries.length > ENTRIES ? entries.slice(0, ENTRIES - 1) : entries;
   const items = shown.map(({ content, priority, status }) =>
-    `{"content":${jsonText(oneLine(redact(content), length))},"priority":"${priority}","status":"${status}"}`
+    `{"content":${
+      jsonText(oneLine(redact(content.slice(0, 8 * LIMITS.commandLength)), length))
+    },"priority":"${priority}","status":"${status}"}`
   );
   if (shown.length < entries.length) {
     const hidden = entries.slice(shown.length);

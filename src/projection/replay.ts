@@ -1,13 +1,13 @@
-import { decodeBody, type Row, type RowBody } from "../model/row.ts";
 import { noticeCard, type NoticeText } from "./notice.ts";
 import { type EncodedUpdate, NOTHING, type Step, stepOf } from "./step.ts";
 import { type ProjectionOptions, TurnProjection } from "./turn.ts";
 import { type Redact, redactSecrets } from "./redact.ts";
-import { BodyAssembly } from "./bodies.ts";
+import { BodyAssembly, decoded } from "./bodies.ts";
 import type { CardStyle } from "./card_view.ts";
 import { wholeCard } from "./card_wire.ts";
 import { noticeId } from "./notices.ts";
 import { planUpdate } from "./plan.ts";
+import type { Row } from "../model/row.ts";
 import type { RunEnd } from "../model/run.ts";
 import { CHUNK_TAIL, chunkHead } from "./message.ts";
 import { pushText } from "./encode.ts";
@@ -117,7 +117,7 @@ export class Replay {
     if (state.kind === "partial") return;
     this.#done = row.seq;
     if (state.kind === "absent") return;
-    const body = state.kind === "whole" ? decoded(row, state.text) : undefined;
+    const body = state.kind === "whole" ? decoded(row.kind, state.text) : undefined;
     switch (row.kind) {
       case "user":
         if (body?.kind === "user") userUpdates(row.id, body.input, out);
@@ -183,12 +183,4 @@ function markOf(end: RunEnd): NoticeText | undefined {
 
 function sensitive(record: ToolRecord): ToolRecord {
   return { ...record, input: { ...record.input, sensitive: true } };
-}
-
-function decoded(row: Row, text: string): RowBody | undefined {
-  try {
-    return decodeBody(row.kind, text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,3 @@
-import { decodeBody, type Row, type RowBody } from "../model/row.ts";
 import {
   type EncodedUpdate,
   type Fault,
@@ -10,7 +9,7 @@ import {
 } from "./step.ts";
 import { type MessageOutcome, ShownMessage } from "./message.ts";
 import { type Redact, redactSecrets } from "./redact.ts";
-import { BodyAssembly } from "./bodies.ts";
+import { BodyAssembly, decoded } from "./bodies.ts";
 import type { Channel } from "../model/message.ts";
 import { compactionUpdate } from "./notice.ts";
 import { digestOf } from "../model/digest.ts";
@@ -18,6 +17,7 @@ import type { Frame } from "../model/frame.ts";
 import type { HeldBody } from "../host/contract.ts";
 import type { JsonObject } from "../model/json.ts";
 import { LIMITS } from "../limits.ts";
+import type { Row } from "../model/row.ts";
 import type { RunEnd } from "../model/run.ts";
 import { ShownNotices } from "./notices.ts";
 import { ShownPlan } from "./plan.ts";
@@ -33,9 +33,6 @@ export interface ProjectionOptions {
 
 /** From when on tools count against a prompt's budget: what a replay shows does not belong to a prompt. */
 export type Budget = "prompt" | "after_replay";
-
-/** Why a projection takes nothing any more: what every further step is. */
-type Over = { readonly step: Step };
 
 /**
  * What one Run has been shown, and what each event adds to it. Deterministic: time comes in as `now`, in milliseconds that never
@@ -60,7 +57,8 @@ export class TurnProjection {
   #bodies = new BodyAssembly();
   /** The Host lost the end of what it had said: rows may be shorter than what was shown. */
   #shorter = false;
-  #over: Over | undefined;
+  /** After the end or a fault: what every further step is. */
+  #over: Step | undefined;
 
   /** Begins with nothing shown. */
   constructor(turnId: string, options: ProjectionOptions, budget: Budget = "prompt") {
@@ -90,7 +88,7 @@ export class TurnProjection {
    * keep less than was shown.
    */
   apply(frame: Frame, now: number): Step {
-    if (this.#over !== undefined) return this.#over.step;
+    if (this.#over !== undefined) return this.#over;
     const out: EncodedUpdate[] = [];
     switch (frame.type) {
       case "message": {
@@ -140,7 +138,7 @@ export class TurnProjection {
 
   /** Takes a row of this Turn, or the next fragment of one, in the transcript's order. Rows may come again. */
   read(row: Row, now: number): Step {
-    if (this.#over !== undefined) return this.#over.step;
+    if (this.#over !== undefined) return this.#over;
     const out: EncodedUpdate[] = [];
     if (row.kind === "text" || row.kind === "thinking") {
       const message = this.#message(row.id, row.kind);
@@ -177,14 +175,14 @@ export class TurnProjection {
    * are, the plan as it was recorded. A completed Run that lacks an announced body is a `missing_result`.
    */
   finish(end: RunEnd, now: number): Step {
-    if (this.#over !== undefined) return this.#over.step;
+    if (this.#over !== undefined) return this.#over;
     const out: EncodedUpdate[] = [];
     for (const message of this.#messages.values()) message.flush(out);
     this.#cards.interrupt(NOTES[end.how], true, now, out);
     if (end.how !== "interrupted") this.#plan.finish(out);
     const missing = end.how === "completed" ? this.#missing() : undefined;
     if (missing !== undefined) return this.#fail("missing_result", missing, now, out);
-    this.#over = { step: NOTHING };
+    this.#over = NOTHING;
     return stepOf(out);
   }
 
@@ -198,7 +196,7 @@ export class TurnProjection {
    * that is asked about no tool gets a card of its own: give the Interaction's id, and its message as `question`.
    */
   hold(toolCallId: string, now: number, question?: string): Step {
-    if (this.#over !== undefined) return this.#over.step;
+    if (this.#over !== undefined) return this.#over;
     const out: EncodedUpdate[] = [];
     this.#cards.hold(toolCallId, question, now, out);
     return stepOf(out);
@@ -206,7 +204,7 @@ export class TurnProjection {
 
   /** A dialog about this tool is over: its card is shown as it is now. */
   release(toolCallId: string, now: number): Step {
-    if (this.#over !== undefined) return this.#over.step;
+    if (this.#over !== undefined) return this.#over;
     const out: EncodedUpdate[] = [];
     this.#cards.release(toolCallId, now, out);
     return stepOf(out);
@@ -225,7 +223,8 @@ export class TurnProjection {
   }
 
   #take(row: Row, text: string, now: number, out: EncodedUpdate[]): void {
-    const body = decoded(row, text);
+    // A damaged body is one that the reader lacks.
+    const body = row.complete && digestOf(text) !== row.sha256 ? undefined : decoded(row.kind, text);
     if (body === undefined) return;
     if (body.kind === "tool") this.#cards.record(body.tool, row, now, out);
     if (body.kind === "plan") this.#plan.row(row, body.entries, out);
@@ -270,7 +269,7 @@ export class TurnProjection {
       now,
       out,
     );
-    this.#over = { step: { updates: [], fault, gap: false } };
+    this.#over = { updates: [], fault, gap: false };
     return { updates: out, fault, gap: false };
   }
 }
@@ -281,13 +280,3 @@ const NOTES: { readonly [how in RunEnd["how"]]: string } = {
   failed: "Interrupted: the turn failed before this tool finished",
   interrupted: "Interrupted: the work was cut off before this tool finished",
 };
-
-/** A row's body; undefined where it is damaged, which the reader then lacks. */
-function decoded(row: Row, text: string): RowBody | undefined {
-  if (row.complete && digestOf(text) !== row.sha256) return undefined;
-  try {
-    return decodeBody(row.kind, text);
-  } catch {
-    return undefined;
-  }
-}

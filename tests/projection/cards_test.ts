@@ -307,6 +307,13 @@ Deno.test("[P4] [K7] only an announced result without its durable row fails a co
       end: DONE,
       fault: "missing_result",
     },
+    {
+      name: "a row whose body is another one",
+      rows: [{ ...good, body: { offset: 0, text: good.body?.text.replace("passed", "failed") ?? "" } }],
+      announced: true,
+      end: DONE,
+      fault: "missing_result",
+    },
     { name: "stopped", rows: [], announced: true, end: { how: "stopped", by: "c" } },
     {
       name: "failed",

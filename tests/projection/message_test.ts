@@ -205,9 +205,15 @@ for (const { name, text } of LONG) {
 Deno.test("[T5] one cluster longer than a line is cut at a whole character", () => {
   const editor = new Editor();
   const shown = projection();
-  const text = "e" + "\u0301".repeat(60_000);
-  editor.take(shown.apply(delta("m", 0, text), 0));
-  assertEquals(editor.text("m"), text);
+  for (
+    const [id, text] of [["m", "e" + "\u0301".repeat(60_000)], [
+      "f",
+      "👩" + "\u200d👩".repeat(30_000),
+    ]] as const
+  ) {
+    editor.take(shown.apply(delta(id, 0, text), 0));
+    assertEquals(editor.text(id), text);
+  }
 });
 
 Deno.test("[T1] [A1] `_meta` goes with the first chunk, and a large one is left out", () => {
@@ -294,6 +300,10 @@ Deno.test("[R1] a row that is read again, or lags behind, or has a hole, sends n
   assert(first !== undefined && third !== undefined);
   editor.take(shown.read(first, 0));
   assertEquals(editor.take(shown.read({ ...third, body: { offset: 19, text: "five" } }, 0)).gap, true);
+  assertEquals(editor.text("m"), "one two three four");
+  const changed = fragments(textRow("m", "one twX three four five"), 4);
+  editor.take(shown.read(changed[0] ?? whole, 0));
+  assertEquals(editor.take(shown.read(changed[2] ?? whole, 0)).gap, true, "a hole is no agreement");
   assertEquals(editor.text("m"), "one two three four");
 });
 
