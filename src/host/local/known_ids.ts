@@ -1,3 +1,6 @@
+/** Ended ids that a Run remembers. */
+export const ENDED_IDS = 8192;
+
 /** The last ids that were ended, so that an Engine that goes on under one is noticed. Old ones are forgotten. */
 export class KnownIds {
   readonly #limit: number;

@@ -154,7 +154,7 @@ export class Questions {
         `Cannot ask a ${kind} that offers no ${kind === "form" ? "fields" : "options"}`,
       );
     }
-    if (toolCallId === undefined || run.transcript.hasTool(toolCallId)) return question;
+    if (toolCallId === undefined || run.transcript.tools.has(toolCallId)) return question;
     this.#parts.log.debug("Ignored the unknown tool of a question", { turnId: run.key.turnId, toolCallId });
     return { kind, message, fields, options };
   }

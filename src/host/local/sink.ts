@@ -44,7 +44,7 @@ export class RunSink implements EngineSink {
     const run = this.#run;
     if (!run.taking) return DONE;
     try {
-      run.transcript.message(messageId, channel, text);
+      run.transcript.messages.say(messageId, channel, text);
     } catch (error) {
       return this.#senseless("message", error);
     }
@@ -52,30 +52,30 @@ export class RunSink implements EngineSink {
   }
 
   messageComplete(messageId: string): Promise<void> {
-    return this.#say("messageComplete", () => this.#run.transcript.messageComplete(messageId));
+    return this.#say("messageComplete", () => this.#run.transcript.messages.complete(messageId));
   }
 
   messageReset(messageId: string): Promise<void> {
-    return this.#say("messageReset", () => this.#run.transcript.messageReset(messageId));
+    return this.#say("messageReset", () => this.#run.transcript.messages.reset(messageId));
   }
 
   messageSuperseded(messageId: string, by: string): Promise<void> {
-    return this.#say("messageSuperseded", () => this.#run.transcript.messageSuperseded(messageId, by));
+    return this.#say("messageSuperseded", () => this.#run.transcript.messages.supersede(messageId, by));
   }
 
   toolStart(toolCallId: string, input: ToolInput, parent?: string): Promise<void> {
-    return this.#say("toolStart", () => this.#run.transcript.toolStart(toolCallId, input, parent));
+    return this.#say("toolStart", () => this.#run.transcript.tools.start(toolCallId, input, parent));
   }
 
   toolInput(toolCallId: string, input: ToolInput): Promise<void> {
-    return this.#say("toolInput", () => this.#run.transcript.toolInput(toolCallId, input));
+    return this.#say("toolInput", () => this.#run.transcript.tools.input(toolCallId, input));
   }
 
   toolOutput(toolCallId: string, stream: "stdout" | "stderr", text: string): Promise<void> {
     const run = this.#run;
     if (!run.taking) return DONE;
     try {
-      run.transcript.toolOutput(toolCallId, stream, text);
+      run.transcript.tools.output(toolCallId, stream, text);
     } catch (error) {
       return this.#senseless("toolOutput", error);
     }
@@ -83,11 +83,11 @@ export class RunSink implements EngineSink {
   }
 
   toolProgress(toolCallId: string, message: string): Promise<void> {
-    return this.#say("toolProgress", () => this.#run.transcript.toolProgress(toolCallId, message));
+    return this.#say("toolProgress", () => this.#run.transcript.tools.progress(toolCallId, message));
   }
 
   toolResult(toolCallId: string, result: ToolResult): Promise<void> {
-    return this.#say("toolResult", () => this.#run.transcript.toolResult(toolCallId, result));
+    return this.#say("toolResult", () => this.#run.transcript.tools.result(toolCallId, result));
   }
 
   plan(entries: readonly PlanEntry[]): Promise<void> {

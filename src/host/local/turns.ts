@@ -76,7 +76,7 @@ export class Turns {
 
   /** For a snapshot. */
   messages(): OpenMessage[] {
-    return [...this.live].flatMap((run) => run.transcript.open());
+    return [...this.live].flatMap((run) => run.transcript.messages.open());
   }
 
   async start(connectionId: string, turnId: string, input: TurnInput): Promise<Admission> {

@@ -241,6 +241,21 @@ for (const [what, script] of SENSELESS) {
   });
 }
 
+Deno.test("a message and a tool may have the same id", async () => {
+  await using world = worldOf(async (_turn, sink) => {
+    await sink.message("1", "text", "a");
+    await sink.messageComplete("1");
+    await sink.toolStart("1", TOOL);
+    await sink.toolResult("1", { status: "completed", content: [], diffs: [] });
+  });
+  const connection = world.host.connect("c1");
+  const subscription = await opened(connection);
+  await started(connection, "t1");
+  await until(subscription, ended);
+  const { rows } = await subscription.read({ after: 0, maxLength: 10_000 });
+  assertEquals(rows.map((row) => row.kind), ["user", "text", "tool", "end"]);
+});
+
 Deno.test("news of a tool that was never started begins it, so that its result is not lost", async () => {
   await using world = worldOf((_turn, sink) =>
     sink.toolResult("late", { status: "completed", content: [{ kind: "text", text: "r" }], diffs: [] })
