@@ -54,8 +54,9 @@ function opened(value: object): Envelope {
 
 function outcomeOf(value: object): Outcome {
   const { result, error } = value as Record<string, unknown>;
-  if (error === undefined && result !== undefined) return { kind: "result", result };
-  if (error !== undefined && result === undefined && typeof error === "object" && error !== null) {
+  // Some peers send the part that does not apply as null.
+  if ((error === undefined || error === null) && result !== undefined) return { kind: "result", result };
+  if ((result === undefined || result === null) && typeof error === "object" && error !== null) {
     const { code, message } = error as Record<string, unknown>;
     if (typeof code === "number" && typeof message === "string") return { kind: "error", code, message };
   }
@@ -69,7 +70,12 @@ const HEAD =
 function oversize(head: string, limit: number): Envelope {
   const sentence = `the message is longer than ${limit} bytes, the most that one line may hold`;
   const found = HEAD.exec(head)?.groups;
-  const id: JsonRpcId = found === undefined ? null : JSON.parse(found.id!);
+  const written = found?.id ?? "";
+  const id: JsonRpcId = found === undefined
+    ? null
+    : written.startsWith('"')
+    ? written.slice(1, -1)
+    : Number(written);
   const isRequest = found !== undefined && (found.before!.includes('"method"') || found.next === "method");
   if (found !== undefined && !isRequest && (found.next === "result" || found.next === "error")) {
     return { kind: "response", id, outcome: { kind: "error", code: -32600, message: sentence } };

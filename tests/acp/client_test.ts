@@ -104,6 +104,7 @@ Deno.test("[I5] an error answer is ClientRefused with its code; an answer that i
     [{ error: { code: -32601, message: "no such method" } }, -32601, "no such method"],
     [{ error: { code: 1, message: "x".repeat(9999) } }, 1, "x".repeat(500)],
     [{ error: { code: "1", message: "x" } }, -32600, "The editor's answer has neither a result nor an error"],
+    [{ result: null, error: { code: 2, message: "both" } }, 2, "both"],
     [{ error: null }, -32600, "The editor's answer has neither a result nor an error"],
     [
       { result: 1, error: { code: 1, message: "x" } },
@@ -124,7 +125,7 @@ Deno.test("[I5] an error answer is ClientRefused with its code; an answer that i
   }
   const raw = front.parts.client.request("fs/read_text_file", {}, never);
   const { id } = await front.take((line) => line.method !== undefined);
-  await front.send({ jsonrpc: "2.0", id, result: null });
+  await front.send({ jsonrpc: "2.0", id, result: null, error: null });
   assertEquals(await raw, null, "a result goes through unread, also one of null");
   await front.end();
 });

@@ -149,6 +149,7 @@ Deno.test("[A7] an over-long request is answered by its id and named limit, and 
     ['{ "method" : "session/prompt", "jsonrpc":"2.0", "id": "m", "params":"', "m"],
     ['{"id":43,"method":"x","params":"', 43],
     ['{"jsonrpc":"2.0","params":{"id":44},"id":45,"method":"', null],
+    ['{"jsonrpc":"2.0","id":"a\tb","method":"x","params":"', "a\tb"],
     ["", null],
   ];
   for (const [head, id] of heads) {
