@@ -2,7 +2,8 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { gangway, withFolder } from "../support/launch.ts";
 import { newSession, openSession, tell } from "../support/talk.ts";
 import { fields } from "../support/rules.ts";
-import { textOf } from "../support/screen.ts";
+import { cardText, textOf } from "../support/screen.ts";
+import { choose } from "../support/answers.ts";
 import { withEditor } from "../support/editor.ts";
 
 Deno.test("[T2] text that the agent takes back fails its prompt and nothing else", async () => {
@@ -67,6 +68,31 @@ Deno.test("[K8] a tool that floods costs the wire at most three times what it wr
         }
       },
     );
+  });
+});
+
+Deno.test("[K8] a tool that writes often is shown at most five times a second and three times over, its last words always", async () => {
+  await withFolder(async (cwd) => {
+    await withEditor({ answers: choose("allow_once") }, async (editor) => {
+      const sessionId = await openSession(editor, cwd);
+      const words = "x".repeat(190);
+      const command = `for i in $(seq 1 80); do echo line $i ${words}; sleep 0.01; done`;
+      let wire = 0;
+      const stop = editor.wire.watch(({ text, bytes }) =>
+        wire += text.includes("tool_call_update") ? bytes : 0
+      );
+      const { stopReason, screen, ms } = await tell(editor, sessionId, `/run ${command}`);
+      stop();
+      const [card] = screen.cards;
+      assertEquals([stopReason, card?.status], ["end_turn", "completed"]);
+      // Besides the paced ones: the first output and the end.
+      const most = 5 * ms / 1000 + 5;
+      assert(card !== undefined && card.updates <= most, `${card?.updates} updates in ${ms.toFixed(0)} ms`);
+      // A short output may cost somewhat more, so that it is lively too.
+      const produced = 80 * (words.length + 9);
+      assert(wire <= 3 * produced + 8 * 1024, `${wire} bytes for ${produced}`);
+      assert(cardText(card).includes("line 80"));
+    });
   });
 });
 
