@@ -17,8 +17,9 @@ async function mount(folder: string, options: string): Promise<boolean> {
   }
 }
 
+/** Lazily: a check that failed may have left files open. */
 async function unmount(folder: string): Promise<void> {
-  await new Deno.Command("umount", { args: [folder] }).output();
+  await new Deno.Command("umount", { args: ["-l", folder] }).output();
 }
 
 const windows = Deno.build.os === "windows";
