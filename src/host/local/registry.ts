@@ -59,16 +59,21 @@ export class Registry {
     }
   }
 
-  /** Tells a Session that a connection is done with it. Does not take hold of one for that. */
+  /**
+   * Tells a Session that a connection is done with it. Does not take hold of one for that. Where nobody else needs the Session it is
+   * let go of when this resolves, so that another process can have it.
+   */
   async release(sessionId: string, connectionId: string): Promise<void> {
-    await this.#leaving.get(sessionId);
     const session = await this.#sessions.get(sessionId)?.catch(() => undefined);
     await session?.ask("release", { connectionId });
+    await this.#leaving.get(sessionId);
   }
 
-  /** Tells every Session that is held now that a connection is done with it. */
+  /** Releases every Session that is held now. Failures are logged. */
   async releaseAll(connectionId: string): Promise<void> {
-    await this.#each(async (session) => await session.ask("release", { connectionId }));
+    await Promise.all(
+      [...this.#sessions.keys()].map((sessionId) => this.#try(() => this.release(sessionId, connectionId))),
+    );
   }
 
   /** The present listing entry of a Session that is held. */
@@ -82,26 +87,25 @@ export class Registry {
     await this.#leaveUntil(sessionId, this.#removed(sessionId, this.#sessions.get(sessionId)));
   }
 
-  /** Ends all Runs and lets go of all Sessions; none is taken hold of any more. */
+  /** Ends all Runs and lets go of all Sessions; none is taken hold of any more. Failures are logged. */
   async close(): Promise<void> {
     this.#state = "closed";
-    await this.#each(async (session) => {
-      await session.ask("drain", {});
-      await session.gone;
-    });
+    const drained = [...this.#sessions.values()].map((held) =>
+      this.#try(async () => {
+        const session = await held;
+        await session.ask("drain", {});
+        await session.gone;
+      })
+    );
+    await Promise.all([...drained, ...this.#leaving.values()]);
   }
 
-  /** Does something with every Session that is held; waits for those that are leaving. Failures are logged. */
-  async #each(act: (session: Session) => Promise<void>): Promise<void> {
-    const { log } = this.#options.parts;
-    const acts = [...this.#sessions.values()].map(async (session) => {
-      try {
-        await act(await session);
-      } catch (error) {
-        log.warn("A Session could not be let go", { error: String(error) });
-      }
-    });
-    await Promise.all([...acts, ...this.#leaving.values()]);
+  async #try(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.#options.parts.log.warn("A Session could not be let go", { error: String(error) });
+    }
   }
 
   async #removed(sessionId: string, held: Promise<Session> | undefined): Promise<void> {
