@@ -32,7 +32,7 @@ a compiled gangway takes the same flags itself.
   Let the agent write files        --allow-write=PROJECT
   Let the agent run commands       --allow-run
   Write a log file                 --allow-write=FILE
-A compiled gangway also knows --allow-read=@workspace: each Session's own folders.
+A compiled gangway knows --allow-read=@workspace: each Session's own folders.
 
 Exit codes: 0 done, 1 something is not as it should be, 2 a flag is wrong,
 128+n ended by signal n.`;
