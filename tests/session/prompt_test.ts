@@ -71,7 +71,7 @@ Deno.test("[P3] end_turn waits until every notification has left", async () => {
   const asked = await stage.prompt(sessionId);
   stage.host.message(stage.turnId, "m", "text");
   await settle();
-  stage.client.stall();
+  stage.client.linger();
   stage.host.end(stage.turnId);
   await settle();
   assertEquals(asked.ending, undefined);
@@ -312,6 +312,7 @@ Deno.test("[C5] the fence outlives the answer and is lifted by the observed end"
   await asked.done;
   const before = stage.client.events.length;
   stage.host.say(turnId, "m", 0, "late words");
+  stage.host.row(turnId, "m", { kind: "text", text: "late words" });
   stage.host.frame({
     type: "interaction_opened",
     interaction: {
@@ -331,7 +332,46 @@ Deno.test("[C5] the fence outlives the answer and is lifted by the observed end"
   stage.host.message(fresh, "m2", "new words");
   stage.host.end(fresh);
   assertEquals(await next.done, { stop: "end_turn" });
+  const third = await stage.prompt(sessionId);
+  stage.host.end(stage.turnId);
+  assertEquals(await third.done, { stop: "end_turn" });
   assertEquals(stage.client.text(), "new words");
+  await stage.sessions.shutdown();
+});
+
+Deno.test("[C5] what a cancelled Turn says before its end is not shown", async () => {
+  const stage = new Stage();
+  const sessionId = await stage.create();
+  stage.host.script.stop = () => Promise.resolve();
+  const asked = await stage.prompt(sessionId);
+  stage.sessions.cancel(sessionId);
+  stage.host.say(stage.turnId, "m", 0, "late words");
+  await settle();
+  stage.host.end(stage.turnId, { how: "stopped", by: "here" });
+  assertEquals(await asked.done, { stop: "cancelled" });
+  assertEquals(stage.client.text(), "");
+  await stage.sessions.shutdown();
+});
+
+Deno.test("[C1] a cancel takes back what was committed for a prompt that never started", async () => {
+  const stage = new Stage();
+  const sessionId = await stage.create();
+  const stuck = Promise.withResolvers<void>();
+  stage.host.script.append = ({ uploadId }) => uploadId === "id3" ? stuck.promise : Promise.resolve();
+  const image = {
+    kind: "bytes" as const,
+    purpose: "image" as const,
+    name: "i",
+    mimeType: "image/png",
+    bytes: new Uint8Array(3),
+  };
+  const asked = await stage.prompt(sessionId, { parts: [image, image] });
+  stage.sessions.cancel(sessionId);
+  assertEquals(await asked.done, { stop: "cancelled" });
+  stuck.resolve();
+  await settle();
+  assertEquals(stage.host.ops("commit"), ["commit id2"]);
+  assertEquals(new Set(stage.host.ops("abort")), new Set(["abort id2", "abort id3"]));
   await stage.sessions.shutdown();
 });
 

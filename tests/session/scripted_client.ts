@@ -68,6 +68,11 @@ export class ScriptedClient implements ClientPort {
   /** The Client stops reading: there is no room, nothing gets flushed. */
   stall(): void {
     this.#full ??= Promise.withResolvers();
+    this.linger();
+  }
+
+  /** There is room, but what was written has not left yet. */
+  linger(): void {
     this.#unflushed ??= Promise.withResolvers();
   }
 

@@ -1,0 +1,94 @@
+/**
+ * Plants faults, one at a time, and says which tests catch them: a check that cannot fail proves nothing.
+ *
+ * Usage: `deno task mutate [--only ID] [--jobs N]`. Each fault is a small edit of a copy of the source; the tests that its entry
+ * names are run on it. It counts as caught only when a test that carries one of its acceptance ids fails.
+ */
+import { parseArgs } from "@std/cli/parse-args";
+import { type Mutant, MUTANTS } from "./mutants/mod.ts";
+
+/** How long the tests of one fault may take; a fault that makes them hang is stopped then. */
+const DEADLINE_MS = 90_000;
+const ROOT = new URL("../", import.meta.url).pathname;
+const COPIED = ["deno.json", "mod.ts", "src", "tests", "scripts"];
+
+/** What became of a planted fault. */
+interface Verdict {
+  readonly mutant: Mutant;
+  readonly kind: "caught" | "unnamed" | "survived" | "unfit";
+  readonly by: readonly string[];
+}
+
+async function copyTree(from: string, to: string): Promise<void> {
+  const info = await Deno.stat(from);
+  if (info.isFile) return await Deno.copyFile(from, to);
+  await Deno.mkdir(to, { recursive: true });
+  for await (const entry of Deno.readDir(from)) {
+    if (!entry.isSymlink) await copyTree(`${from}/${entry.name}`, `${to}/${entry.name}`);
+  }
+}
+
+/** Names of the tests that fail, from the TAP report; those that never ended included. */
+function failed(report: string): string[] {
+  const names: string[] = [];
+  for (const line of report.split("\n")) {
+    const match = /^\s*not ok \d+ - (.*)$/.exec(line);
+    if (match !== null && !match[1]!.endsWith("_test.ts")) names.push(match[1]!);
+  }
+  return names;
+}
+
+async function judge(mutant: Mutant, folder: string): Promise<Verdict> {
+  const path = `${folder}/${mutant.file}`;
+  const source = await Deno.readTextFile(path);
+  const parts = source.split(mutant.find);
+  if (parts.length !== 2) return { mutant, kind: "unfit", by: [] };
+  await Deno.writeTextFile(path, parts.join(mutant.replace));
+  try {
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["test", "-A", "--no-check", "--reporter=tap", ...mutant.tests],
+      cwd: folder,
+      stdout: "piped",
+      stderr: "null",
+    }).spawn();
+    const deadline = setTimeout(() => child.kill("SIGKILL"), DEADLINE_MS);
+    const { code, stdout } = await child.output();
+    clearTimeout(deadline);
+    const by = failed(new TextDecoder().decode(stdout));
+    if (code === 0) return { mutant, kind: "survived", by };
+    const named = by.some((name) => mutant.ids.some((id) => name.includes(`[${id}]`)));
+    // A run that was stopped, or that could not even begin, names nobody.
+    return { mutant, kind: named ? "caught" : "unnamed", by };
+  } finally {
+    await Deno.writeTextFile(path, source);
+  }
+}
+
+async function worker(queue: Mutant[], verdicts: Verdict[]): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "gangway-mutants-" });
+  for (const each of COPIED) await copyTree(`${ROOT}${each}`, `${folder}/${each}`);
+  for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
+    const verdict = await judge(mutant, folder);
+    verdicts.push(verdict);
+    const { kind, by } = verdict;
+    console.log(`${kind.padEnd(8)} [${mutant.ids.join("] [")}] ${mutant.fault}`);
+    if (kind === "unnamed") { for (const name of by) console.log(`           only by: ${name}`); }
+  }
+  await Deno.remove(folder, { recursive: true });
+}
+
+async function main(): Promise<number> {
+  const flags = parseArgs(Deno.args, { string: ["only", "jobs"], default: { jobs: "1" } });
+  const queue = MUTANTS.filter(({ ids }) => flags.only === undefined || ids.includes(flags.only));
+  const verdicts: Verdict[] = [];
+  await Promise.all(Array.from({ length: Number(flags.jobs) }, () => worker(queue, verdicts)));
+  const count = (kind: Verdict["kind"]) => verdicts.filter((verdict) => verdict.kind === kind).length;
+  const caught = count("caught");
+  console.log(
+    `${caught} caught by a test that names the rule, ${count("unnamed")} by another, ` +
+      `${count("survived")} survived, ${count("unfit")} do not fit the source`,
+  );
+  return caught === verdicts.length ? 0 : 1;
+}
+
+if (import.meta.main) Deno.exit(await main());
