@@ -4,7 +4,9 @@
  * Usage: `deno task bench [FIGURE…]`; without names all of them. Ends with 1 where a figure misses its limit.
  */
 import { type Figure, median, meets, quantile, tableOf } from "./bench/figures.ts";
+import { writeHistory } from "./bench/history.ts";
 import { memoryOf, Probe } from "./bench/probe.ts";
+import { LIMITS } from "../src/limits.ts";
 import { fileURLToPath } from "node:url";
 import type { Launch } from "../src/cli/launch.ts";
 import { stdoutScreen } from "../src/cli/screen.ts";
@@ -29,6 +31,8 @@ const MEASUREMENTS: Readonly<Record<string, (place: Place) => Promise<readonly F
   cancel,
   dialog,
   flood,
+  tools,
+  load,
 };
 
 async function start({ gangway }: Place): Promise<readonly Figure[]> {
@@ -261,6 +265,65 @@ async function flood({ folder, gangway }: Place): Promise<readonly Figure[]> {
       gangway: longest,
       judged: "value",
       limit: { kind: "most", value: 48 * 1024 },
+    },
+  ];
+}
+
+async function tools({ folder, gangway }: Place): Promise<readonly Figure[]> {
+  const probe = new Probe(gangway);
+  await probe.initialize();
+  const sessionId = await probe.session(folder);
+  await probe.prompt(sessionId, "/tools 10");
+  const idle = await memoryOf(probe.pid);
+  const ended = await probe.prompt(sessionId, `/tools ${LIMITS.promptTools}`);
+  const after = await memoryOf(probe.pid);
+  const refused = await probe.prompt(sessionId, `/tools ${LIMITS.promptTools + 1}`)
+    .then(() => 0, (error) => String(error).includes("tool_presentation_capacity") ? 1 : 0);
+  await probe.close();
+  return [
+    {
+      name: `${LIMITS.promptTools} tools in one prompt: peak memory above idle`,
+      unit: "MiB",
+      gangway: ended === "end_turn" ? (after?.peak ?? NaN) - (idle?.now ?? NaN) : NaN,
+      judged: "value",
+      limit: { kind: "most", value: 64 },
+    },
+    {
+      name: "one tool more: prompts that failed on purpose, of 1",
+      unit: "",
+      gangway: refused,
+      judged: "value",
+      limit: { kind: "least", value: 1 },
+    },
+  ];
+}
+
+async function load({ folder, gangway }: Place): Promise<readonly Figure[]> {
+  const rows = 100_000;
+  await writeHistory(`${folder}/state`, folder, "long", rows);
+  const probe = new Probe(gangway);
+  await probe.initialize();
+  await probe.session(folder);
+  const idle = await memoryOf(probe.pid);
+  const since = performance.now();
+  await probe.request("session/load", { sessionId: "long", cwd: folder, mcpServers: [] });
+  const seconds = (performance.now() - since) / 1000;
+  const after = await memoryOf(probe.pid);
+  await probe.close();
+  return [
+    {
+      name: "session/load of 100,000 rows: rows a second",
+      unit: "/s",
+      gangway: rows / seconds,
+      judged: "value",
+      limit: { kind: "least", value: 20_000 },
+    },
+    {
+      name: "the same: peak memory above idle",
+      unit: "MiB",
+      gangway: (after?.peak ?? NaN) - (idle?.now ?? NaN),
+      judged: "value",
+      limit: { kind: "most", value: 64 },
     },
   ];
 }

@@ -14,9 +14,9 @@ export type Offer = Readonly<
  * absent as a method too.
  */
 export const OFFERED: Offer = {
-  load: false,
-  resume: false,
-  remove: false,
+  load: true,
+  resume: true,
+  remove: true,
   list: true,
   close: true,
   additionalDirectories: true,

@@ -10,10 +10,10 @@ Deno.test("[A4] the handshake says who this is and what it can do, and reaches n
     protocolVersion: 1,
     agentInfo: { name: "gangway", title: "Gangway", version: config.version },
     agentCapabilities: {
-      loadSession: false,
+      loadSession: true,
       promptCapabilities: { image: true, audio: true, embeddedContext: true },
       mcpCapabilities: { http: true, sse: true },
-      sessionCapabilities: { list: {}, close: {}, additionalDirectories: {} },
+      sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
     },
     authMethods: [],
   });
