@@ -22,9 +22,11 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   limits: [],
   model: [],
   system: [],
+  wire: [],
   "session/ports": ["host"],
   host: [],
   engine: ["host"],
+  "engine/acp": ["engine", "host", "wire"],
   "host/store": ["host"],
   "host/wire": ["host"],
   "host/local": ["host", "host/store", "engine"],
@@ -34,7 +36,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   interaction: ["session/ports", "host", "projection"],
   resource: ["session/ports", "host"],
   session: ["session/ports", "host", "projection", "interaction", "resource"],
-  acp: ["session/ports", "host", "session", "projection"],
+  acp: ["session/ports", "host", "session", "projection", "wire"],
 };
 
 /** Rooms that every other may import. */

@@ -1,5 +1,5 @@
 import type { AnyNotification, AnyRequest, JsonRpcId } from "@agentclientprotocol/sdk";
-import type { Line } from "./lines.ts";
+import type { Line } from "../wire/lines.ts";
 
 /** How the Client answered a request of ours. */
 export type Outcome =

@@ -1,7 +1,7 @@
 import type { AnyMessage, AnyRequest, AnyResponse, JsonRpcId, Stream } from "@agentclientprotocol/sdk";
 import type { LineWriter } from "./writer.ts";
 import { type Outcome, readEnvelope } from "./envelope.ts";
-import type { Line } from "./lines.ts";
+import type { Line } from "../wire/lines.ts";
 import { LIMITS } from "../limits.ts";
 
 /** What a mailbox works with. */

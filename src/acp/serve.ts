@@ -5,7 +5,7 @@ import type { ConnectionSessions, SessionParts } from "./sessions.ts";
 import { Client } from "./client.ts";
 import { GANGWAY, negotiate, OFFERED } from "./negotiation.ts";
 import { LIMITS } from "../limits.ts";
-import { LineSplitter } from "./lines.ts";
+import { LineSplitter } from "../wire/lines.ts";
 import { LineWriter } from "./writer.ts";
 import type { Log } from "../model/log.ts";
 import { Mailbox } from "./mailbox.ts";

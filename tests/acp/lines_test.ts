@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { type Line, LineSplitter } from "../../src/acp/lines.ts";
+import { type Line, LineSplitter } from "../../src/wire/lines.ts";
 
 const encoder = new TextEncoder();
 
