@@ -88,8 +88,14 @@ Deno.test("[A5] a Client that stops reading ends the connection at once, also in
   const pipe = new TransformStream<Uint8Array, Uint8Array>();
   const front = new Front({ ...waiting, output: pipe.writable });
   const reader = pipe.readable.getReader();
-  await front.send(front.message("initialize", { protocolVersion: 1 }), front.message("session/new", place));
-  await reader.read();
+  await front.send(
+    front.message("initialize", { protocolVersion: 1 }),
+    front.message("session/new", place),
+    front.message("session/prompt", { sessionId: "s1", prompt: said }),
+    front.message("session/list", {}),
+  );
+  let seen = "";
+  while (!seen.includes('"sessions"')) seen += new TextDecoder().decode((await reader.read()).value);
   await reader.cancel();
   await front.served;
   assertEquals(front.sessions.calls.at(-1), "shutdown");
