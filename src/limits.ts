@@ -102,7 +102,7 @@ export const LIMITS: Limits = {
   promptToolLength: 1024 * 1024,
   promptTools: 4096,
   assemblyLength: 16 * 1024 * 1024,
-  pageLength: 256 * 1024,
+  pageLength: 16 * 1024,
   queueLength: 256 * 1024,
   queueFrames: 64,
   patienceMs: 100,
