@@ -62,14 +62,14 @@ Deno.test({
         sessionId = stdout.trim();
       });
       await t.step("cancel", async () => {
-        const prompt = acpx.start("--format", "json", "--ttl", "2", "prompt", "/say begun\n/sleep 60000");
+        const prompt = acpx.start("--format", "json", "--ttl", "60", "prompt", "/say begun\n/sleep 60000");
         await prompt.said('"begun"');
         assertStringIncludes((await acpx.run("cancel")).stdout, "cancel");
         const { stdout } = await prompt.ended;
         assertStringIncludes(stdout, '"stopReason":"cancelled"');
       });
       await t.step("the Session goes on", async () => {
-        const { stdout } = await acpx.run("--format", "json", "--ttl", "2", "prompt", "/say on");
+        const { stdout } = await acpx.run("--format", "json", "--ttl", "60", "prompt", "/say on");
         assertStringIncludes(stdout, '"text":"on"');
         assertStringIncludes(stdout, '"stopReason":"end_turn"');
       });
