@@ -156,6 +156,12 @@ function launchOf(words: readonly string[]): Launch {
   return { program: Deno.execPath(), args, env: { NO_COLOR: "1" } };
 }
 
+/** Deno's own cache, which would otherwise move with the home. */
+async function cacheFolder(): Promise<string> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).output();
+  return JSON.parse(new TextDecoder().decode(stdout)).denoDir;
+}
+
 /** Starts the line and uses it as the pin says; returns everything that the user was told. */
 async function start(words: readonly string[], pin: Pin): Promise<{ told: string; home: string }> {
   let told = "";
@@ -166,7 +172,7 @@ async function start(words: readonly string[], pin: Pin): Promise<{ told: string
     await Deno.mkdir(project);
     await Deno.writeTextFile(`${project}/notes.md`, "teh end\n");
     const launch = launchOf(words.map((word) => word.replaceAll(HOME, home)));
-    const env = { ...launch.env, HOME: home, XDG_STATE_HOME: "" };
+    const env = { ...launch.env, HOME: home, XDG_STATE_HOME: "", DENO_DIR: await cacheFolder() };
     await withEditor(
       { launch: { ...launch, env }, answers: choose("allow_once"), deadlineMs },
       async (editor) => {
