@@ -6,6 +6,9 @@
  */
 import { parseArgs } from "@std/cli/parse-args";
 import { simulate } from "./simulation.ts";
+import { stdoutScreen } from "../../src/cli/screen.ts";
+
+const screen = stdoutScreen();
 
 const flags = parseArgs(Deno.args, {
   string: ["seed", "runs", "most"],
@@ -22,16 +25,16 @@ for (let seed = first; seed < first + runs; seed++) {
   const outcome = await simulate(seed);
   steps += outcome.steps;
   prompts += outcome.prompts;
-  if (flags.trace) { for (const line of outcome.trace()) console.log(line); }
+  if (flags.trace) { for (const line of outcome.trace()) screen.line(line); }
   if (outcome.findings.length === 0) continue;
   failed++;
   for (const { rule, what, seq } of outcome.findings.slice(0, 5)) {
-    console.log(`seed ${seed}: ${rule}: ${what} (event ${seq})`);
+    screen.line(`seed ${seed}: ${rule}: ${what} (event ${seq})`);
   }
   if (failed >= Number(flags.most)) break;
 }
 const seconds = (performance.now() - began) / 1000;
-console.log(
+screen.line(
   `${runs} seeds from ${first}: ${failed} failed; ${(runs / seconds).toFixed(0)} seeds/s, ` +
     `${Math.round(steps / runs)} steps and ${(prompts / runs).toFixed(1)} prompts a seed`,
 );
