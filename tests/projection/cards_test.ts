@@ -329,7 +329,7 @@ Deno.test("[P4] [K7] only an announced result without its durable row fails a co
     editor.take(shown.apply(result("t", {}, announced ? good : undefined), 0));
     for (const part of rows) editor.take(shown.read(part, 0));
     assertEquals(editor.take(shown.finish(end, 0)).fault?.code, fault, name);
-    assertEquals(editor.card("t").status, "completed", name);
+    assertEquals([editor.card("t").status, editor.words("t")], ["completed", "4 tests passed"], name);
   }
 });
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { BARE, output, projection, record, result, toolRow } from "./frames.ts";
-import { fenced, plainText } from "../../src/projection/output.ts";
+import { fenced, LiveOutput, plainText } from "../../src/projection/output.ts";
 import { Editor } from "./editor.ts";
 import { LIMITS } from "../../src/limits.ts";
 
@@ -31,6 +31,16 @@ Deno.test("[K5] a card keeps the last 64 Ki characters, shows what fits of them 
   assertEquals(Number(hidden) + (kept?.length ?? 0) + 1, total, "every character is shown or counted");
   assert(lines.join("").endsWith(`${kept}\n`));
   assert((kept?.length ?? 0) > LIMITS.cardBytes * 0.85);
+});
+
+Deno.test("[K5] no more is kept than is counted as kept", () => {
+  const kept = new LiveOutput();
+  for (let seq = 0; seq < 300; seq++) {
+    kept.push(seq, "0123456789".repeat(1 + seq));
+    assert(kept.length <= LIMITS.cardLength);
+    assertEquals([kept.text().length, kept.total - kept.dropped], [kept.length, kept.length]);
+  }
+  assertEquals(kept.length, LIMITS.cardLength);
 });
 
 Deno.test("[K5] one piece longer than what is kept is cut and counted", () => {

@@ -275,7 +275,10 @@ Deno.test("[K6] what a replay shows of a live Turn does not count against a prom
     assertEquals(step.fault, undefined);
   }
   const shown = replay.handOver("t");
-  assertEquals(shown?.apply(output("new", 0, "x"), 0).fault, undefined);
+  for (let at = 0; at < LIMITS.promptTools; at++) {
+    assertEquals(shown?.apply(output(`new${at}`, 0, "x"), 0).fault, undefined);
+  }
+  assertEquals(shown?.apply(output("more", 0, "x"), 0).fault?.code, "tool_presentation_capacity");
 });
 
 Deno.test("[H1] Turns that ran side by side keep their own plans, each at its end", () => {
