@@ -6,7 +6,7 @@ import type { ToolInput } from "../../../src/model/tool.ts";
 import { HostError } from "../../../src/host/errors.ts";
 import { decodeBody } from "../../../src/model/row.ts";
 import { diskFull, FaultyStore, gate } from "./faulty_store.ts";
-import { done, ended, opened, type Script, started, until, worldOf } from "./world.ts";
+import { done, ended, NO_SERVICES, opened, type Script, started, until, worldOf } from "./world.ts";
 
 const nothing = () => Promise.resolve();
 const TOOL: ToolInput = { complete: true, sensitive: false, title: "Tool", kind: "read", locations: [] };
@@ -101,7 +101,10 @@ Deno.test("an end that cannot be saved is a storage failure, never a completed T
   world.engine.script = nothing;
   await started(connection, "t2");
   await until(subscription, ended);
-  const { rows } = await subscription.read({ turnId: "t1", after: 0, maxLength: 10_000 });
+  // As the next process finds it.
+  await connection.sessions.release("s1");
+  const again = await connection.sessions.open("s1", NO_SERVICES);
+  const { rows } = await again.read({ turnId: "t1", after: 0, maxLength: 10_000 });
   const last = rows.at(-1);
   const body = decodeBody("end", last?.body?.text ?? "");
   assertEquals(body.kind === "end" && body.end.how, "failed");
