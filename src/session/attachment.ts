@@ -2,6 +2,7 @@ import type { RuntimeHost, Subscription } from "../host/contract.ts";
 import { LIMITS } from "../limits.ts";
 import type { Frame, Snapshot } from "../model/frame.ts";
 import type { LiveRun, Run } from "../model/run.ts";
+import type { Interaction } from "../model/question.ts";
 import type { Row } from "../model/row.ts";
 import { type Step, TurnProjection } from "../projection/mod.ts";
 import { Bell } from "./bell.ts";
@@ -13,11 +14,11 @@ import { SessionError } from "./errors.ts";
 import { Feed, type ReadRange } from "./feed.ts";
 import type { Join } from "./join.ts";
 import type { ClientPort, Clock, Log } from "./ports.ts";
-import { Presentation } from "./presentation.ts";
+import { type Owner, Presentation } from "./presentation.ts";
 import { Reconciler } from "./reconciler.ts";
 import { Ticker } from "./ticker.ts";
-import { foundTurn, type Turn } from "./turn.ts";
-import { type Unshown, UnshownRows } from "./unshown.ts";
+import { foundTurn, isStopped, type Turn } from "./turn.ts";
+import { UnshownRows } from "./unshown.ts";
 
 /** What an Attachment needs of its surroundings. */
 export interface AttachmentOptions {
@@ -35,19 +36,21 @@ export interface AttachmentOptions {
 export class Attachment {
   /** What is said about the Session itself. */
   readonly bulletin: Bulletin;
+  /** What the Client was not shown yet. */
+  readonly unshown: UnshownRows = new UnshownRows();
   readonly #options: AttachmentOptions;
   readonly #feed: Feed;
   readonly #dialogs: Dialogs;
   readonly #calls: EditorCalls;
   readonly #reconciler: Reconciler;
   readonly #ticker: Ticker;
-  readonly #unshown = new UnshownRows();
   readonly #slot = new Bell();
   readonly #presentations = new Map<string, Presentation>();
   readonly #live = new Map<string, LiveRun>();
   #join: Join | undefined;
   #storeId: string | undefined;
-  #watermark = 0;
+  /** Every Run that shows up is to be stopped. */
+  #ending = false;
   #last = 0;
 
   /** Opens nothing yet. */
@@ -57,6 +60,8 @@ export class Attachment {
     this.bulletin = new Bulletin(client, sessionId);
     this.#feed = new Feed(options, {
       opened: (subscription) => this.#opened(subscription),
+      before: (subscription) => this.#join && this.#joinOn(this.#join, subscription),
+      live: (subscription) => this.#ask(subscription),
       frame: (frame, subscription) => this.#frame(frame, subscription),
       failed: (error) => this.#failed(error),
     });
@@ -120,7 +125,7 @@ export class Attachment {
   /** Begins to show a Turn. Call it before the Turn is started: its frames may come first. */
   present(
     turn: Turn,
-    options: { cut: number; owner: "prompt" | "attachment"; projection?: TurnProjection },
+    options: { cut: number; owner: Owner; projection?: TurnProjection },
   ): Presentation {
     const { abilities } = this.#options.client;
     const presentation = new Presentation(turn, {
@@ -137,7 +142,7 @@ export class Attachment {
   forget(presentation: Presentation): void {
     const { turnId, known } = presentation.turn;
     this.#dialogs.closeAll("the Turn is over", turnId);
-    if (!presentation.over && known.kind !== "nothing") return presentation.leave();
+    if (!presentation.over && known.kind !== "nothing") return presentation.leave("none");
     this.#presentations.delete(turnId);
     this.#calls.end(turnId);
   }
@@ -153,11 +158,6 @@ export class Attachment {
   /** Reads the transcript, across Subscriptions where one is lost. */
   read(range: () => ReadRange, take: (row: Row) => void, signal: AbortSignal): Promise<void> {
     return this.#feed.read(range, take, signal);
-  }
-
-  /** What the Client was not shown yet; the caller shows it and the list is empty again. */
-  takeUnshown(): readonly Unshown[] {
-    return this.#unshown.take();
   }
 
   /** Loads or resumes on a new Subscription. Resolves when all that belongs before the answer was handed to the writer. */
@@ -181,22 +181,38 @@ export class Attachment {
     this.#join?.release();
   }
 
-  /** Stops Runs, also those that nobody here started, and raises the fence over them. */
-  stopRuns(scope: "foreground" | "all"): readonly Presentation[] {
-    const stopped: Presentation[] = [];
-    for (const live of [...this.#live.values()]) {
-      if (scope === "foreground" && !live.foreground) continue;
-      const presentation = this.#presentations.get(live.run.turnId) ??
-        this.present(foundTurn(live.run), { cut: live.cut, owner: "attachment" });
+  /** Stops the Run in the foreground, whoever started it, and raises the fence over it. */
+  stopForeground(): void {
+    const live = this.foreground;
+    if (live !== undefined) this.#presentationOf(live, "later").fence("cancel");
+  }
+
+  /**
+   * Stops every Run, also those that nobody here started and those that Engines begin meanwhile, and raises the fence over them.
+   * Starts without an answer are settled: their Turns are stopped or never begin. Resolves when nothing more can be done.
+   */
+  async stopAll(): Promise<void> {
+    this.#ending = true;
+    for (const live of this.#live.values()) this.#presentationOf(live).fence("cancel");
+    for (const presentation of [...this.#presentations.values()]) {
+      if (presentation.turn.known.kind !== "pending") continue;
       presentation.fence("cancel");
-      stopped.push(presentation);
+      presentation.record({ type: "overdue" });
     }
-    return stopped;
+    await this.#slot.until(() =>
+      this.unstopped.every(({ stop }) => stop.state === "failed") ? true : undefined
+    );
+  }
+
+  /** Turns that may still run and whose Stop the Host has not acknowledged. */
+  get unstopped(): readonly Turn[] {
+    return [...this.#presentations.values()].map(({ turn }) => turn).filter((turn) => !isStopped(turn));
   }
 
   /** Ends everything without waiting for the Host. Whoever waits gets `error`. */
   close(error: Error): void {
     this.#feed.close(error);
+    this.bulletin.close();
     this.#join?.fail(error);
     this.#dialogs.closeAll("the Session was closed");
     this.#calls.close();
@@ -224,25 +240,33 @@ export class Attachment {
         "The Host came back with another store; open the Session anew",
       );
     }
-    // While rows are missed, those of the Turns on show are read by their own presentations.
-    if (this.#storeId !== undefined && snapshot.watermark > this.#watermark) {
-      this.#unshown.add({ after: this.#watermark, through: snapshot.watermark, except: this.#shown() });
-    }
+    if (this.#storeId !== undefined) this.#missed(snapshot);
     this.#take(snapshot);
     for (const presentation of [...this.#presentations.values()]) {
       if (!this.#live.has(presentation.turn.turnId)) presentation.record({ type: "missing" });
       else if (presentation.unwanted === undefined) await this.#catchUp(subscription, presentation);
     }
-    while (this.#join !== undefined) await this.#joinOn(this.#join, subscription);
-    this.#dialogs.keep(new Set(snapshot.interactions.map((interaction) => interaction.interactionId)));
-    for (const interaction of snapshot.interactions) {
-      this.#frame({ type: "interaction_opened", interaction }, subscription);
+  }
+
+  /** Remembers the Turns that ended while nothing was seen. Those on show are read by their own presentations. */
+  #missed({ runs, last }: Snapshot): void {
+    const known = new Set([...runs.map((live) => live.run.turnId), ...this.#shown()]);
+    for (const { run: { turnId }, cut } of this.#live.values()) {
+      if (!known.has(turnId)) this.unshown.add({ after: cut, through: last, turnId });
+      known.add(turnId);
     }
+    // Whatever began meanwhile has its rows above all that were there before.
+    if (last > this.#last) this.unshown.add({ after: this.#last, through: last, except: known });
+  }
+
+  /** Shows the questions that wait, and takes back those that do not any more. */
+  #ask({ snapshot: { interactions } }: Subscription): void {
+    this.#dialogs.keep(new Set(interactions.map((interaction) => interaction.interactionId)));
+    for (const interaction of interactions) this.#question(interaction);
   }
 
   #take(snapshot: Snapshot): void {
     this.#storeId = snapshot.storeId;
-    this.#watermark = snapshot.watermark;
     this.#last = snapshot.last;
     this.#live.clear();
     for (const live of snapshot.runs) this.#run(live);
@@ -251,7 +275,11 @@ export class Attachment {
   }
 
   async #joinOn(join: Join, subscription: Subscription): Promise<void> {
-    const joined = await join.run(this.#feed, subscription, this.#shown());
+    const joined = await join.run(
+      this.#feed,
+      subscription,
+      join.mode === "load" ? this.#reshown() : this.#shown(),
+    );
     for (const { live, projection } of joined) {
       const presentation = this.present(foundTurn(live.run), {
         cut: live.cut,
@@ -260,8 +288,11 @@ export class Attachment {
       });
       if (!this.#live.has(live.run.turnId)) presentation.record({ type: "missing" });
     }
-    // A load has shown everything; a resume leaves the past alone.
-    this.#unshown.take();
+    // A load has shown everything but what others were still at; a resume leaves the past alone.
+    this.unshown.clear(join.left);
+    for (const { run: { turnId }, cut } of join.others) {
+      if (!this.#live.has(turnId)) this.unshown.add({ after: cut, through: this.#last, turnId });
+    }
     join.finish();
     await join.released;
     if (this.#join === join) this.#join = undefined;
@@ -285,11 +316,8 @@ export class Attachment {
       case "tool_result":
       case "plan":
         return this.#turnFrame(frame, subscription);
-      case "interaction_opened": {
-        const presentation = this.#wanted(frame.interaction.run);
-        if (presentation !== undefined) this.#dialogs.open(frame.interaction, presentation);
-        return undefined;
-      }
+      case "interaction_opened":
+        return this.#question(frame.interaction);
       case "interaction_closed":
         return this.#dialogs.close(frame.interactionId, frame.reason) as undefined;
       case "call":
@@ -298,7 +326,6 @@ export class Attachment {
       case "call_cancelled":
         return this.#calls.cancel(frame.callId) as undefined;
       case "transcript":
-        this.#watermark = Math.max(this.#watermark, frame.watermark);
         this.#last = Math.max(this.#last, frame.last);
         return undefined;
       case "usage":
@@ -325,21 +352,28 @@ export class Attachment {
     // A background Run is shown by the connection that shows its parent.
     const mine = live.origin.kind === "engine" && live.presenter === this.#options.host.connectionId;
     if (presentation === undefined && mine) {
-      presentation = this.present(foundTurn(live.run), { cut: live.cut, owner: "attachment" });
+      presentation = this.#presentationOf(live);
     }
     presentation?.record({ type: "observed", run: live.run });
+    if (mine && this.#ending) presentation?.fence("cancel");
     this.#slot.ring();
   }
 
   #ended(frame: Frame & { type: "run_ended" }): undefined {
     const { run, end, through } = frame;
-    const cut = this.#live.get(run.turnId)?.cut ?? this.#watermark;
+    const live = this.#live.get(run.turnId);
     this.#live.delete(run.turnId);
     this.#last = Math.max(this.#last, through);
     const presentation = this.#presentations.get(run.turnId);
-    if (presentation === undefined) this.#unshown.add({ after: cut, through, turnId: run.turnId });
-    else presentation.record({ type: "ended", run, end, through });
+    if (presentation !== undefined) presentation.record({ type: "ended", run, end, through });
+    // A Run that is not known any more was seen to end before.
+    else if (live !== undefined) this.unshown.add({ after: live.cut, through, turnId: run.turnId });
     this.#slot.ring();
+  }
+
+  #question(interaction: Interaction): undefined {
+    const presentation = this.#wanted(interaction.run);
+    if (presentation !== undefined) this.#dialogs.open(interaction, presentation);
   }
 
   #turnFrame(frame: Frame & { run: Run }, subscription: Subscription): Promise<void> | undefined {
@@ -373,6 +407,7 @@ export class Attachment {
       this.#calls.fence(turnId);
     }
     this.#reconciler.reconcile(presentation);
+    this.#slot.ring();
     if (presentation.owner !== "prompt" && presentation.over && this.#presentations.delete(turnId)) {
       this.#settle(presentation);
     }
@@ -384,6 +419,9 @@ export class Attachment {
     const { clock, log } = this.#options;
     try {
       if (known.kind !== "ended") return;
+      if (presentation.owner === "later") {
+        return this.unshown.add({ after: cut, through: known.through, turnId });
+      }
       projection.apply({ type: "run_ended", ...known }, clock.now());
       if (presentation.unwanted === undefined) {
         await this.#feed.read(
@@ -404,9 +442,26 @@ export class Attachment {
     }
   }
 
+  #presentationOf({ run, cut }: LiveRun, owner: Owner = "attachment"): Presentation {
+    return this.#presentations.get(run.turnId) ?? this.present(foundTurn(run), { cut, owner });
+  }
+
   #wanted(run: Run): Presentation | undefined {
     const presentation = this.#presentations.get(run.turnId);
     return presentation?.unwanted === undefined ? presentation : undefined;
+  }
+
+  /** What a load leaves alone: Turns on show, and those behind a fence that have not ended, which come when they have. */
+  #reshown(): ReadonlySet<string> {
+    for (const presentation of this.#presentations.values()) {
+      if (presentation.unwanted === undefined || presentation.owner === "prompt") continue;
+      presentation.leave(this.#live.has(presentation.turn.turnId) ? "later" : "none");
+    }
+    return new Set(
+      [...this.#presentations.values()].filter(({ owner }) => owner !== "none").map(({ turn }) =>
+        turn.turnId
+      ),
+    );
   }
 
   #shown(): ReadonlySet<string> {

@@ -11,6 +11,7 @@ export class Bulletin {
   #config: Config | undefined;
   /** Frames that wait until the response that names the Session is on its way. */
   #held: Frame[] | undefined;
+  #state: "open" | "closed" = "open";
 
   /** Nothing is known or shown yet. */
   constructor(client: ClientPort, sessionId: string) {
@@ -35,6 +36,7 @@ export class Bulletin {
       if (this.#config !== undefined && frame.config.revision < this.#config.revision) return;
       this.#config = frame.config;
     }
+    if (this.#state === "closed") return;
     if (this.#held !== undefined) {
       this.#held.push(frame);
       return;
@@ -54,6 +56,12 @@ export class Bulletin {
     this.show({ type: "commands", commands: snapshot.commands });
     if (snapshot.title !== undefined) this.show({ type: "title", title: snapshot.title });
     if (snapshot.usage !== undefined) this.show({ type: "usage", usage: snapshot.usage });
+  }
+
+  /** Says nothing more: the Session is closed for the Client. */
+  close(): void {
+    this.#state = "closed";
+    this.#held = undefined;
   }
 
   /** Holds everything back until {@linkcode Bulletin.release}. */

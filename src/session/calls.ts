@@ -1,4 +1,5 @@
 import type { RuntimeHost } from "../host/contract.ts";
+import { HostError } from "../host/errors.ts";
 import type { ClientCall } from "../model/frame.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import { LIMITS } from "../limits.ts";
@@ -10,6 +11,9 @@ const INTERNAL = -32603;
 
 /** Methods that free a terminal: they are served after a fence too. */
 const FREEING: ReadonlySet<string> = new Set(["terminal/kill", "terminal/release"]);
+
+/** The Host needs no answer any more: it has one, or the call is over. */
+const TOLD: ReadonlySet<string> = new Set(["already_resolved", "not_found"]);
 
 interface OpenCall {
   readonly turnId: string;
@@ -32,6 +36,8 @@ export class EditorCalls {
   #terminals = new Map<string, Set<string>>();
   /** Turns that ended while a call of theirs was out. */
   #over = new Set<string>();
+  /** Aborts when nothing is served any more. */
+  #closing = new AbortController();
 
   /** Serves the calls of one Session. */
   constructor(options: { host: RuntimeHost; client: ClientPort; sessionId: string; clock: Clock; log: Log }) {
@@ -84,6 +90,7 @@ export class EditorCalls {
 
   /** Ends everything. */
   close(): void {
+    this.#closing.abort(new Error("The Session was closed"));
     const turns = new Set([
       ...this.#terminals.keys(),
       ...[...this.#open.values()].map((call) => call.turnId),
@@ -111,11 +118,28 @@ export class EditorCalls {
       const refused = error instanceof ClientRefused
         ? error
         : new ClientRefused(INTERNAL, "The editor did not answer");
-      await this.#host.calls.fail({ ...key, code: refused.code, message: refused.message });
-      return;
+      return await this.#tell(() =>
+        this.#host.calls.fail({ ...key, code: refused.code, message: refused.message })
+      );
     }
     this.#track(call, result);
-    await this.#host.calls.settle({ ...key, result: result ?? null });
+    await this.#tell(() => this.#host.calls.settle({ ...key, result: result ?? null }));
+  }
+
+  /** Gives the Host an answer, again while it cannot be reached: an Engine waits for it. */
+  async #tell(answer: () => Promise<void>): Promise<void> {
+    const until = this.#clock.now() + LIMITS.recoveryMs;
+    for (let attempt = 0;; attempt++) {
+      try {
+        return await answer();
+      } catch (error) {
+        if (error instanceof HostError && TOLD.has(error.code)) return;
+        const away = error instanceof HostError &&
+          (error.dispatch !== "answered" || error.code === "unavailable");
+        if (!away || this.#closing.signal.aborted || this.#clock.now() >= until) throw error;
+        await this.#clock.sleep(Math.min(50 * 2 ** attempt, 1000), this.#closing.signal);
+      }
+    }
   }
 
   #permit(method: string): void {

@@ -5,6 +5,7 @@ import { LIMITS } from "../limits.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Answer, Interaction } from "../model/question.ts";
 import { SessionError } from "./errors.ts";
+import { sessionErrorOf } from "./failures.ts";
 import { type ClientPort, ClientRefused, type Clock, type Log } from "./ports.ts";
 import type { Presentation } from "./presentation.ts";
 import type { Step } from "../projection/mod.ts";
@@ -36,6 +37,8 @@ export class Dialogs {
   #log: Log;
   #show: (presentation: Presentation, step: Step) => void;
   #open = new Map<string, Dialog>();
+  /** Questions whose answer the Host has taken, until it says so itself: a snapshot may still list them. */
+  #answered = new Set<string>();
 
   /** `show` puts a step of a Turn's projection on the wire. */
   constructor(options: {
@@ -56,15 +59,15 @@ export class Dialogs {
 
   /** Shows a question; one that is shown already stays as it is. */
   open(interaction: Interaction, presentation: Presentation): void {
-    if (this.#open.has(interaction.interactionId) || presentation.unwanted !== undefined) return;
+    const { interactionId } = interaction;
+    if (this.#open.has(interactionId) || this.#answered.has(interactionId)) return;
+    if (presentation.unwanted !== undefined) return;
     const dialog = { turnId: interaction.run.turnId, withdraw: new AbortController() };
-    this.#open.set(interaction.interactionId, dialog);
+    this.#open.set(interactionId, dialog);
     this.#run(interaction, presentation, dialog.withdraw.signal)
-      .catch((error) => presentation.fail(dialogError(error)))
+      .catch((error) => presentation.fail(dialogError(error, this.#sessionId)))
       .finally(() => {
-        if (this.#open.get(interaction.interactionId) === dialog) {
-          this.#open.delete(interaction.interactionId);
-        }
+        if (this.#open.get(interactionId) === dialog) this.#open.delete(interactionId);
       });
   }
 
@@ -72,6 +75,7 @@ export class Dialogs {
   close(interactionId: string, reason: string): void {
     this.#open.get(interactionId)?.withdraw.abort(new Withdrawn(reason));
     this.#open.delete(interactionId);
+    this.#answered.delete(interactionId);
   }
 
   /** Closes all of a Turn, or all there are. */
@@ -86,6 +90,7 @@ export class Dialogs {
     for (const id of this.#open.keys()) {
       if (!open.has(id)) this.close(id, "withdrawn");
     }
+    for (const id of this.#answered) if (!open.has(id)) this.#answered.delete(id);
   }
 
   async #run(interaction: Interaction, presentation: Presentation, signal: AbortSignal): Promise<void> {
@@ -127,28 +132,35 @@ export class Dialogs {
     try {
       return await ask(projection.card(toolCallId));
     } finally {
-      const step = projection.release(toolCallId, this.#clock.now());
-      if (presentation.unwanted === undefined) this.#show(presentation, step);
+      // Behind the fence the card stays as it is until the Turn's end closes it: a release would count as shown.
+      if (presentation.unwanted === undefined) {
+        this.#show(presentation, projection.release(toolCallId, this.#clock.now()));
+      }
     }
   }
 
+  /** Gives the Host an answer. By key: where the Host cannot be reached it is given again, until the question is closed. */
   async #answer(interactionId: string, answer: Answer, signal: AbortSignal): Promise<void> {
-    for (let attempt = 1;; attempt++) {
-      if (signal.aborted) return;
+    const until = this.#clock.now() + LIMITS.recoveryMs;
+    for (let attempt = 0; !signal.aborted; attempt++) {
       try {
         await this.#host.interactions.answer({ sessionId: this.#sessionId, interactionId, answer });
-        return;
+        return this.#taken(interactionId, signal);
       } catch (error) {
         if (!(error instanceof HostError)) throw error;
         if (error.code === "already_resolved" || error.code === "not_found") {
-          await this.#answeredElsewhere(interactionId);
-          return;
+          this.#taken(interactionId, signal);
+          return await this.#answeredElsewhere(interactionId);
         }
-        // By key: an answer whose reply was lost may be given again.
-        if (error.dispatch === "answered" || attempt >= LIMITS.queryTries) throw error;
-        await this.#clock.sleep(50 * 2 ** attempt, signal).catch(() => {});
+        const refused = error.dispatch === "answered" && error.code !== "unavailable";
+        if (refused || this.#clock.now() >= until) throw error;
+        await this.#clock.sleep(Math.min(50 * 2 ** attempt, 1000), signal).catch(() => {});
       }
     }
+  }
+
+  #taken(interactionId: string, signal: AbortSignal): void {
+    if (!signal.aborted) this.#answered.add(interactionId);
   }
 
   async #answeredElsewhere(interactionId: string): Promise<void> {
@@ -160,8 +172,9 @@ export class Dialogs {
   }
 }
 
-function dialogError(error: unknown): SessionError {
+function dialogError(error: unknown, sessionId: string): SessionError {
   if (error instanceof SessionError) return error;
+  if (error instanceof HostError) return sessionErrorOf(error, sessionId);
   if (error instanceof ClientRefused) {
     const what = error.code === -32601
       ? "The editor cannot show the question that this Turn asks; allow the action beforehand or use another editor"

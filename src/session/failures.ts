@@ -1,9 +1,18 @@
 import { HostError } from "../host/errors.ts";
 import type { RunEnd } from "../model/run.ts";
+import { DeadlineError } from "./deadline.ts";
 import { SessionError } from "./errors.ts";
 
 /** What a Host's failure means for a request about a Session. */
+export function sessionErrorOf(error: HostError, sessionId: string): SessionError;
+/** Of anything else that was thrown: errors of ours as they are. */
+export function sessionErrorOf(error: unknown, sessionId: string): Error;
 export function sessionErrorOf(error: unknown, sessionId: string): Error {
+  if (error instanceof DeadlineError) {
+    return new SessionError("host_unavailable", `The Host does not answer. ${error.message}`, { sessionId }, {
+      cause: error,
+    });
+  }
   if (!(error instanceof HostError)) return error instanceof Error ? error : new Error(String(error));
   const data = { sessionId, ...error.data, host: error.code, dispatch: error.dispatch };
   const make = (code: SessionError["code"]) => new SessionError(code, error.message, data, { cause: error });

@@ -4,7 +4,7 @@ import { LIMITS } from "../limits.ts";
 import type { Frame } from "../model/frame.ts";
 import type { Row } from "../model/row.ts";
 import { Bell } from "./bell.ts";
-import { unlessAborted, within } from "./deadline.ts";
+import { DeadlineError, unlessAborted, within } from "./deadline.ts";
 import { SessionError } from "./errors.ts";
 import { sessionErrorOf } from "./failures.ts";
 import type { ClientPort, Clock, Log } from "./ports.ts";
@@ -13,6 +13,10 @@ import type { ClientPort, Clock, Log } from "./ports.ts";
 export interface FeedEvents {
   /** A new Subscription is open; no frame of it is delivered before this resolves. A lost Subscription may reject it. */
   opened(subscription: Subscription): Promise<void>;
+  /** What else comes before the first frame; asked again after each piece of work, until there is none. */
+  before(subscription: Subscription): Promise<void> | undefined;
+  /** Frames follow now. */
+  live(subscription: Subscription): void;
   /** The next frame. A promise holds the following ones back. */
   frame(frame: Frame, subscription: Subscription): Promise<void> | undefined;
   /** No Subscription can be had any more until someone asks again. */
@@ -27,6 +31,12 @@ type State =
   | { readonly kind: "opening" }
   | { readonly kind: "open"; readonly subscription: Subscription }
   | { readonly kind: "closed"; readonly error: Error };
+
+/** The time without a Subscription: when it is too long, and how often one was tried. */
+interface Gap {
+  readonly until: number;
+  attempt: number;
+}
 
 /**
  * Successive Subscriptions to one Session, one at a time: opened once however many ask, kept, and opened anew after a gap, a loss or an
@@ -85,8 +95,11 @@ export class Feed {
 
   /** Gives the present Subscription up, if there is one, and opens the next. */
   reopen(): void {
-    if (this.#state.kind === "idle") this.#start();
-    else if (this.#state.kind === "open") this.#release(this.#state.subscription);
+    if (this.#state.kind === "idle") return this.#start();
+    if (this.#state.kind !== "open") return;
+    const { subscription } = this.#state;
+    this.#state = { kind: "opening" };
+    this.#release(subscription);
   }
 
   /**
@@ -101,10 +114,8 @@ export class Feed {
       } catch (error) {
         if (signal.aborted) throw signal.reason;
         if (!isLoss(error)) throw error;
-        await this.#bell.until(
-          () => this.#state.kind === "open" && this.#state.subscription === subscription ? undefined : true,
-          signal,
-        );
+        // Whatever was lost, the next Subscription can be read again.
+        if (this.#state.kind === "open" && this.#state.subscription === subscription) this.reopen();
       }
     }
   }
@@ -157,12 +168,17 @@ export class Feed {
   }
 
   async #pump(): Promise<void> {
+    const { clock, client, log } = this.#options;
+    let gap: Gap | undefined;
     while (!this.#over.signal.aborted) {
-      const subscription = await this.#open();
+      gap ??= { until: clock.now() + LIMITS.recoveryMs, attempt: 0 };
+      const subscription = await this.#open(gap);
       try {
+        await this.#prepare(subscription);
+        gap = undefined;
         const reason = await this.#follow(subscription);
         if (reason === "removed") throw new SessionError("unknown_session", "The Session was removed");
-        this.#options.log.debug("a Subscription ended", { reason });
+        log.debug("a Subscription ended", { reason });
       } catch (error) {
         // A read that lost its Subscription is no more than the loss itself.
         if (!isLoss(error)) throw error;
@@ -172,37 +188,47 @@ export class Feed {
         this.#release(subscription);
       }
       // After an eviction the writer drains first, so that the next Subscription begins with room.
-      await unlessAborted(Promise.resolve(this.#options.client.room()), this.#over.signal);
+      await unlessAborted(Promise.resolve(client.room()), this.#over.signal);
     }
   }
 
-  /** Opens the next Subscription. With something to recover it keeps trying; without, the first failure is the answer. */
-  async #open(): Promise<Subscription> {
+  /** Opens the next Subscription. With something to recover it keeps trying; without, the first refusal is the answer. */
+  async #open(gap: Gap): Promise<Subscription> {
     const { host, sessionId, clock, client } = this.#options;
     const { readTextFile, writeTextFile, terminal, forms } = client.abilities;
     const services: ClientServices = { readTextFile, writeTextFile, terminal, forms };
-    const until = clock.now() + LIMITS.recoveryMs;
-    for (let attempt = 0;; attempt++) {
+    for (;;) {
+      const attempt = gap.attempt++;
+      // The first loss is made good at once.
+      if (attempt > 1) await clock.sleep(Math.min(25 * 2 ** (attempt - 2), 1000), this.#over.signal);
+      const left = Math.max(gap.until - clock.now(), 1);
       const opening = host.sessions.open(sessionId, services);
       try {
-        const left = Math.max(until - clock.now(), 1);
-        const subscription = await within(clock, left, "opening the Session", opening, this.#over.signal);
+        // An answer that was lost must not use up all the time that there is.
+        const patience = Math.min(LIMITS.startMs * 2 ** attempt, left);
+        const subscription = await within(clock, patience, "opening the Session", opening, this.#over.signal);
         this.#known = true;
         return subscription;
       } catch (error) {
         // Whichever comes too late is let go again.
         opening.then((late) => this.#release(late), () => {});
-        if (this.#over.signal.aborted || !this.#known || !isLoss(error) || clock.now() >= until) throw error;
-        await clock.sleep(Math.min(25 * 2 ** attempt, 1000), this.#over.signal);
+        const again = error instanceof DeadlineError || (this.#known && isLoss(error));
+        if (this.#over.signal.aborted || !again || clock.now() >= gap.until) throw error;
       }
     }
   }
 
-  async #follow(subscription: Subscription): Promise<string> {
+  /** Takes in what comes before the first frame. */
+  async #prepare(subscription: Subscription): Promise<void> {
     await this.#events.opened(subscription);
-    if (this.#state.kind === "closed") return "closed";
+    for (let work; (work = this.#events.before(subscription)) !== undefined;) await work;
+    if (this.#state.kind === "closed") return;
     this.#state = { kind: "open", subscription };
+    this.#events.live(subscription);
     this.#bell.ring();
+  }
+
+  async #follow(subscription: Subscription): Promise<string> {
     let expected = 1;
     for (;;) {
       // Closing the Subscription ends a waiting `next`: no signal is needed on the hot path.

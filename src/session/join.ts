@@ -11,6 +11,16 @@ export interface Joined {
   readonly projection: TurnProjection;
 }
 
+/** What a load or a resume is about. */
+interface Scope {
+  readonly adopted: readonly LiveRun[];
+  /** Runs of others that were live at one of its openings. */
+  readonly others: LiveRun[];
+  /** Turns that are not replayed: those of others, and those that are on show. */
+  readonly left: Set<string>;
+  readonly replay: Replay;
+}
+
 /**
  * A load or a resume. It runs inside an opening, before the first frame, so that history and live output cannot cross; when the
  * Subscription is lost in the middle, the next opening goes on where it was.
@@ -28,8 +38,8 @@ export class Join {
   readonly #released = Promise.withResolvers<void>();
   /** Every row up to here was replayed whole. */
   #position = 0;
-  /** From the first opening on: what goes on after a lost one is the same replay of the same live Runs. */
-  #history: { readonly replay: Replay; readonly adopted: readonly LiveRun[] } | undefined;
+  /** From the first opening on. */
+  #scope: Scope | undefined;
 
   /** Does nothing before an opening runs it. */
   constructor(options: {
@@ -42,6 +52,11 @@ export class Join {
   }) {
     this.#options = options;
     this.#done.promise.catch(() => {});
+  }
+
+  /** Whether the past is shown. */
+  get mode(): "load" | "resume" {
+    return this.#options.mode;
   }
 
   /** Resolves when everything that belongs before the answer was handed to the writer. */
@@ -67,14 +82,28 @@ export class Join {
 
   /** Adopts the Runs that nobody presents, shows the history (load), and returns the Runs to show live. */
   async run(feed: Feed, subscription: Subscription, shown: ReadonlySet<string>): Promise<readonly Joined[]> {
-    const adopted: LiveRun[] = [];
+    const scope = this.#scope ??= await this.#begin(subscription, shown);
+    // What began since then is somebody's who shows it live.
+    const adopted = new Set(scope.adopted.map((live) => live.run.turnId));
     for (const live of subscription.snapshot.runs) {
-      if (!shown.has(live.run.turnId) && await this.#adopt(live)) adopted.push(live);
+      const { turnId } = live.run;
+      if (adopted.has(turnId) || scope.left.has(turnId)) continue;
+      scope.left.add(turnId);
+      if (!shown.has(turnId)) scope.others.push(live);
     }
-    const joined = this.#options.mode === "load"
-      ? await this.#load(feed, subscription, adopted, shown)
-      : await this.#resume(feed, subscription, adopted);
-    return joined;
+    return this.#options.mode === "load"
+      ? await this.#load(feed, subscription, scope)
+      : await this.#resume(feed, subscription, scope);
+  }
+
+  /** Turns that are not replayed. */
+  get left(): ReadonlySet<string> {
+    return this.#scope?.left ?? new Set();
+  }
+
+  /** Runs that were left to others. */
+  get others(): readonly LiveRun[] {
+    return this.#scope?.others ?? [];
   }
 
   /** Tells whoever waits that the history is out. */
@@ -90,32 +119,36 @@ export class Join {
       await host.turns.adopt({ sessionId, run: live.run });
       return true;
     } catch (error) {
-      if (!(error instanceof HostError) || error.dispatch !== "answered") throw error;
+      const decided = error instanceof HostError && error.dispatch === "answered" &&
+        error.code !== "unavailable";
+      if (!decided) throw error;
       log.debug("a running Turn is shown elsewhere", { turnId: live.run.turnId, code: error.code });
       return false;
     }
   }
 
+  /** Decides once what belongs to it: what goes on after a lost opening shows the same Turns. */
+  async #begin({ snapshot }: Subscription, shown: ReadonlySet<string>): Promise<Scope> {
+    const adopted: LiveRun[] = [];
+    for (const live of snapshot.runs) {
+      if (!shown.has(live.run.turnId) && await this.#adopt(live)) adopted.push(live);
+    }
+    const { abilities } = this.#options.client;
+    const replay = new Replay({ abilities, live: adopted.map((live) => live.run.turnId) });
+    return { adopted, others: [], left: new Set(shown), replay };
+  }
+
   async #load(
     feed: Feed,
     subscription: Subscription,
-    adopted: readonly LiveRun[],
-    shown: ReadonlySet<string>,
+    { adopted, left, replay }: Scope,
   ): Promise<readonly Joined[]> {
     const { client, sessionId, clock } = this.#options;
-    this.#history ??= {
-      adopted,
-      replay: new Replay({ abilities: client.abilities, live: adopted.map((live) => live.run.turnId) }),
-    };
-    const { replay } = this.#history;
-    const mine = new Set(this.#history.adopted.map((live) => live.run.turnId));
-    const foreign = new Set(
-      subscription.snapshot.runs.map((live) => live.run.turnId).filter((turnId) => !mine.has(turnId)),
-    );
     let whole = true;
-    await feed.readOn(subscription, { after: this.#position }, (row) => {
+    const { last } = subscription.snapshot;
+    await feed.readOn(subscription, { after: this.#position, through: last }, (row) => {
       const { turnId } = row.run;
-      if (!foreign.has(turnId) && !shown.has(turnId)) {
+      if (!left.has(turnId)) {
         for (const update of replay.read(row, clock.now()).updates) client.update(sessionId, update);
       }
       const read = row.body === undefined || row.body.offset + row.body.text.length >= row.length;
@@ -123,7 +156,7 @@ export class Join {
       if (whole && read) this.#position = row.seq;
     });
     for (const update of replay.end().updates) client.update(sessionId, update);
-    return this.#history.adopted.map((live) => ({
+    return adopted.map((live) => ({
       live,
       projection: replay.handOver(live.run.turnId) ?? this.#fresh(live),
     }));
@@ -133,7 +166,7 @@ export class Join {
   async #resume(
     feed: Feed,
     subscription: Subscription,
-    adopted: readonly LiveRun[],
+    { adopted }: Scope,
   ): Promise<readonly Joined[]> {
     const joined: Joined[] = [];
     for (const live of adopted) {

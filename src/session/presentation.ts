@@ -7,6 +7,12 @@ import { isOver, reduce, type Turn, type TurnEvent } from "./turn.ts";
 export type Unwanted = "cancel" | "question" | "fault";
 
 /**
+ * Who shows the end of a Turn: the prompt that waits for it, or the Attachment. `none`: the end is awaited only to lift the fence.
+ * `later`: nothing of it was shown, so all of it is when the next prompt begins.
+ */
+export type Owner = "prompt" | "attachment" | "none" | "later";
+
+/**
  * A Turn that this connection shows: its record, what was shown of it, and the first thing that went wrong with showing it. Lives
  * in the Attachment, so that the fence outlives the prompt.
  */
@@ -18,7 +24,7 @@ export class Presentation {
   /** Rings at each change of the record or the fault. */
   readonly bell: Bell = new Bell();
   #turn: Turn;
-  #owner: "prompt" | "attachment" | "none";
+  #owner: Owner;
   #fault: SessionError | undefined;
   #unwanted: Unwanted | undefined;
   #changed: (presentation: Presentation) => void;
@@ -29,7 +35,7 @@ export class Presentation {
     options: {
       cut: number;
       projection: TurnProjection;
-      owner: "prompt" | "attachment";
+      owner: Owner;
       changed: (presentation: Presentation) => void;
     },
   ) {
@@ -45,11 +51,8 @@ export class Presentation {
     return this.#turn;
   }
 
-  /**
-   * Who shows its end: the prompt that waits for it, or the Attachment. `none` after the prompt was answered: the end is awaited
-   * only to lift the fence.
-   */
-  get owner(): "prompt" | "attachment" | "none" {
+  /** Who shows its end. */
+  get owner(): Owner {
     return this.#owner;
   }
 
@@ -68,9 +71,9 @@ export class Presentation {
     return isOver(this.#turn);
   }
 
-  /** The prompt was answered before the end of the Run. */
-  leave(): void {
-    this.#owner = "none";
+  /** Somebody else has to do with its end from now on. */
+  leave(owner: Owner): void {
+    this.#owner = owner;
   }
 
   /** Takes an event into the record. */

@@ -102,6 +102,10 @@ export class Prompt {
       return this.#cancelled ? this.#cancelledAnswer() : answer;
     } catch (error) {
       if (error instanceof ClientGone) throw error;
+      // However it came to this, no card stays open behind the answer.
+      if (this.#presentation !== undefined) {
+        this.#finish(this.#cancelled ? this.#stopped : { how: "interrupted" });
+      }
       await client.flushed();
       if (!this.#cancelled) throw sessionErrorOf(error, sessionId);
       return this.#cancelledAnswer(error);
@@ -109,6 +113,11 @@ export class Prompt {
       this.#stage = "settled";
       if (this.#presentation !== undefined) attachment.forget(this.#presentation);
     }
+  }
+
+  /** The end as this connection sees it when it does not wait for the Run's own. */
+  get #stopped(): RunEnd {
+    return { how: "stopped", by: this.#options.host.connectionId };
   }
 
   /** Whether the Client cancelled it, or a person did by cancelling its question. */
@@ -175,16 +184,16 @@ export class Prompt {
       answer = value;
       presentation.record({ type: "started", reply: value });
     });
-    within(clock, LIMITS.startMs, "starting the Turn", answered).catch(() =>
-      presentation.record({ type: "overdue" })
-    );
+    within(clock, LIMITS.startMs, "starting the Turn", answered, attachment.signal).catch(() => {
+      if (!attachment.signal.aborted) presentation.record({ type: "overdue" });
+    });
     return await presentation.bell.until(() => outcomeOf(presentation, answer));
   }
 
   /** Behind the fence: waits, but not long, for the end of the Run, so that the last updates are true. */
   async #fenced(): Promise<Outcome & { kind: "ended" | "failed" }> {
     const presentation = this.#presentation!;
-    const { attachment, clock, host } = this.#options;
+    const { attachment, clock } = this.#options;
     const over = presentation.bell.until((): Outcome & { kind: "ended" | "failed" } | undefined => {
       const { known, stop } = presentation.turn;
       if (known.kind === "ended") return known;
@@ -198,7 +207,7 @@ export class Prompt {
       return { kind: "failed", error: presentation.fault ?? error as Error };
     } finally {
       // Whatever the Run does from here on is not shown: its cards end with what is known.
-      if (!presentation.over) this.#finish({ how: "stopped", by: host.connectionId });
+      if (!presentation.over) this.#finish(this.#stopped);
     }
   }
 

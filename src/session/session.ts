@@ -108,7 +108,7 @@ export class ClientSession {
   cancel(): void {
     for (const waiting of [...this.#waiting]) this.#cancel(waiting);
     this.#running?.cancel();
-    this.#attachment.stopRuns("foreground");
+    this.#attachment.stopForeground();
   }
 
   /** Changes one setting. Meets concurrent changes of other fields by trying again on the newer configuration. */
@@ -146,9 +146,12 @@ export class ClientSession {
     const { host, client } = this.#options;
     const { sessionId } = this.#info;
     try {
-      this.named(await host.sessions.bind({ sessionId, ...binding }));
+      const info = await host.sessions.bind({ sessionId, ...binding });
+      if (this.#closing !== undefined) throw this.#gone();
+      this.named(info);
       await this.#attachment.join(new Join({ ...this.#options, mode, sessionId }));
       await client.flushed();
+      if (this.#closing !== undefined) throw this.#gone();
       return this.info;
     } catch (error) {
       throw sessionErrorOf(error, sessionId);
@@ -172,21 +175,24 @@ export class ClientSession {
     this.#attachment.close(this.#gone());
   }
 
+  /** It could not be joined: gives it back and lets go of what runs in it. */
+  abandon(): void {
+    const { host, log } = this.#options;
+    const { sessionId } = this.#info;
+    this.shutdown();
+    host.sessions.release(sessionId)
+      .catch((error) => log.warn("the Host did not release a Session", { sessionId, reason: String(error) }));
+  }
+
   async #close(): Promise<void> {
     const { host, clock, log } = this.#options;
     const { sessionId } = this.#info;
     for (const waiting of [...this.#waiting]) this.#cancel(waiting);
     this.#running?.cancel();
-    const stopped = this.#attachment.stopRuns("all");
-    const acknowledged = Promise.all(
-      stopped.map((presentation) =>
-        presentation.bell.until(() =>
-          presentation.over || ["taken", "failed"].includes(presentation.turn.stop.state) ? true : undefined
-        )
-      ),
-    );
-    await within(clock, LIMITS.closeMs, "stopping the Session's Turns", acknowledged).catch(() => {});
-    const unstopped = stopped.filter(({ over, turn }) => !over && turn.stop.state !== "taken");
+    const stopped = this.#attachment.stopAll();
+    await within(clock, LIMITS.closeMs, "stopping the Session's Turns", stopped, this.#attachment.signal)
+      .catch(() => {});
+    const { unstopped } = this.#attachment;
     this.#attachment.close(this.#gone());
     await within(clock, LIMITS.closeMs, "releasing the Session", host.sessions.release(sessionId))
       .catch((error) => log.warn("the Host did not release a Session", { sessionId, reason: String(error) }));
@@ -194,7 +200,7 @@ export class ClientSession {
       throw new SessionError(
         "host_unavailable",
         "The Session is closed, but the Host did not acknowledge the Stop of its running Turn",
-        { sessionId, turns: unstopped.map(({ turn }) => turn.turnId) },
+        { sessionId, turns: unstopped.map(({ turnId }) => turnId) },
       );
     }
   }

@@ -7,6 +7,7 @@ import { within } from "./deadline.ts";
 import type { Draft } from "./draft.ts";
 import { SessionError } from "./errors.ts";
 import { sessionErrorOf } from "./failures.ts";
+import { ClientGone } from "./ports.ts";
 import type { PromptAnswer } from "./prompt.ts";
 import { ClientSession, type ClientSessionOptions } from "./session.ts";
 
@@ -25,6 +26,8 @@ export class Sessions {
   readonly #options: ClientSessionOptions;
   readonly #owned = new Map<string, ClientSession>();
   readonly #closing = new Map<string, Promise<void>>();
+  /** The last load or resume of each Session that is under way: the next one waits for it. */
+  readonly #joins = new Map<string, Promise<unknown>>();
   readonly #over = new AbortController();
   #watching = false;
 
@@ -45,7 +48,7 @@ export class Sessions {
       meta: request.meta,
     });
     if (reply.kind === "done") return this.#own(reply.value);
-    if (reply.kind === "unknown") {
+    if (reply.kind === "unknown" && !this.#over.signal.aborted) {
       // Never sent again; but asking by its identity may still find it.
       const found = await this.#find(sessionId);
       if (found !== undefined) return this.#own(found);
@@ -72,18 +75,18 @@ export class Sessions {
 
   /** Shows the whole history, then goes on live. */
   load(sessionId: string, place: SessionPlace): Promise<SessionInfo> {
-    return this.#join("load", sessionId, place);
+    return this.#inTurn(sessionId, () => this.#join("load", sessionId, place));
   }
 
   /** Goes on without showing the past. */
   resume(sessionId: string, place: SessionPlace): Promise<SessionInfo> {
-    return this.#join("resume", sessionId, place);
+    return this.#inTurn(sessionId, () => this.#join("resume", sessionId, place));
   }
 
   /** Removes a Session and all that belongs to it; one that is not there is removed already. */
   async remove(sessionId: string): Promise<void> {
-    await this.#owned.get(sessionId)?.close().catch(() => {});
-    this.#owned.delete(sessionId);
+    const closed = this.#owned.has(sessionId) ? this.close(sessionId) : this.#closing.get(sessionId);
+    await closed?.catch(() => {});
     try {
       await this.#options.host.sessions.remove(sessionId);
     } catch (error) {
@@ -141,7 +144,6 @@ export class Sessions {
   async #join(mode: "load" | "resume", sessionId: string, request: SessionPlace): Promise<SessionInfo> {
     const { host } = this.#options;
     const place = await this.#place(request);
-    const owned = this.#owned.get(sessionId);
     try {
       const info = await host.sessions.get(sessionId);
       if (info.cwd !== place.cwd) {
@@ -151,18 +153,43 @@ export class Sessions {
           { sessionId },
         );
       }
-      const session = owned ?? new ClientSession(info, this.#options);
-      this.#owned.set(sessionId, session);
+      // What is being closed is given back first, so that its release does not end what begins here.
+      await this.#closing.get(sessionId)?.catch(() => {});
+      if (this.#over.signal.aborted) throw new ClientGone();
+      return await this.#joined(mode, place, info);
+    } catch (error) {
+      throw sessionErrorOf(error, sessionId);
+    }
+  }
+
+  /** Joins a Session that is owned, or becomes its owner, unless that fails. */
+  async #joined(mode: "load" | "resume", place: SessionPlace, info: SessionInfo): Promise<SessionInfo> {
+    const { sessionId } = info;
+    const owned = this.#owned.get(sessionId);
+    const session = owned ?? new ClientSession(info, this.#options);
+    this.#owned.set(sessionId, session);
+    try {
       const joined = await session.join(mode, place);
       this.#watch();
       return joined;
     } catch (error) {
-      if (owned === undefined) {
-        this.#owned.get(sessionId)?.shutdown();
+      if (owned === undefined && this.#owned.get(sessionId) === session) {
         this.#owned.delete(sessionId);
+        session.abandon();
       }
-      throw sessionErrorOf(error, sessionId);
+      throw error;
     }
+  }
+
+  /** Loads and resumes of one Session follow one another. */
+  #inTurn<T>(sessionId: string, join: () => Promise<T>): Promise<T> {
+    const before = this.#joins.get(sessionId) ?? Promise.resolve();
+    const joined = before.then(join);
+    const over: Promise<unknown> = joined.catch(() => {}).finally(() => {
+      if (this.#joins.get(sessionId) === over) this.#joins.delete(sessionId);
+    });
+    this.#joins.set(sessionId, over);
+    return joined;
   }
 
   async #place(request: SessionPlace): Promise<SessionPlace> {

@@ -71,6 +71,11 @@ export function isOver(turn: Turn): boolean {
   return turn.known.kind === "ended" || turn.known.kind === "never";
 }
 
+/** Whether the Turn runs no more, or the Host has taken note that it is to stop. */
+export function isStopped(turn: Turn): boolean {
+  return isOver(turn) || turn.known.kind === "nothing" || turn.stop.state === "taken";
+}
+
 /** The record after an event. */
 export function reduce(turn: Turn, event: TurnEvent): Turn {
   switch (event.type) {

@@ -94,6 +94,7 @@ export class FaultySubscription implements Subscription {
     });
     this.#closed.resolve();
     this.onClose();
+    this.#lose(this.#waiting.splice(0));
     if (this.#alive) await this.#real.close();
   }
 
@@ -120,17 +121,33 @@ export class FaultySubscription implements Subscription {
         case "pass":
           return batch.frames;
         case "gap":
+          this.#lose(batch.frames);
           this.#number += batch.frames.length;
           this.#state = "gap";
           continue;
         case "ended":
+          this.#lose(batch.frames);
           return undefined;
         default: {
           await this.#real.close();
-          const seen = batch.frames.slice(0, random.between(0, batch.frames.length - 1));
+          const count = random.between(0, batch.frames.length - 1);
+          const seen = batch.frames.slice(0, count);
+          this.#lose(batch.frames.slice(count));
           return [...seen.filter((frame) => frame.type !== "closed"), { type: "closed", reason: fate }];
         }
       }
+    }
+  }
+
+  /** Frames that never arrive. A call to the editor is never replayed: its sender learns that it was lost. */
+  #lose(frames: readonly Frame[]): void {
+    const { process, connectionId } = this.#parts;
+    if (this.#life === undefined || !this.#alive) return;
+    const { calls } = process.connection(this.#life, connectionId);
+    for (const frame of frames) {
+      if (frame.type !== "call") continue;
+      const { callId } = frame.call;
+      calls.fail({ sessionId: this.sessionId, callId, code: -32603, message: "lost" }).catch(() => {});
     }
   }
 

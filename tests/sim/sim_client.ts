@@ -193,7 +193,10 @@ export class SimClient implements ClientPort {
     const idle = this.backlog === 0;
     this.#queued += bytes;
     this.#sent += bytes;
-    if (idle) void this.#write();
+    if (!idle) return;
+    const { tape, by } = this.#parts;
+    tape.add({ kind: "client", by, what: "fills" });
+    void this.#write();
   }
 
   /** Writes what is queued, one write after the other, as a pipe takes it. */
@@ -205,7 +208,7 @@ export class SimClient implements ClientPort {
       this.#queued = 0;
       await clock.sleep(!this.#calm && random.chance(habits.slow) ? random.between(0, habits.slowMs) : 0);
       if (this.#state === "stalls") await this.#resumed.promise;
-      if (this.#state === "gone") return;
+      if (this.#state === "gone") return done.forEach((one) => one.reject(new ClientGone()));
       this.left += this.#moving;
       this.#moving = 0;
       for (const one of done) one.resolve();

@@ -1,3 +1,5 @@
+// What the program under test loads when it first needs it would take real time in the first simulation.
+import "../../src/host/local/registry.ts";
 import type { Finding } from "./rules/finding.ts";
 import { judge } from "./rules/mod.ts";
 import type { Domain } from "./sim_clock.ts";
@@ -95,7 +97,8 @@ class Play {
       ...connection.client.waiting,
       ...(connection.clock.sleeping > 0 ? [`${connection.clock.sleeping} timers`] : []),
       ...(connection.files.open > 0 ? [`${connection.files.open} open files`] : []),
-      ...(connection.user.waiting),
+      // Whatever else was asked may wait for an answer of the Host.
+      ...connection.user.waiting.filter((what) => what.startsWith("prompt") || what.startsWith("close")),
     ]);
     let closed = false;
     process.drain().then(() => closed = true, (error) => {

@@ -72,7 +72,11 @@ export type Event =
     readonly end: RequestEnd;
     readonly meant: string;
   }
-  | { readonly kind: "client"; readonly by: string; readonly what: "stalls" | "reads" | "drained" | "gone" }
+  | {
+    readonly kind: "client";
+    readonly by: string;
+    readonly what: "stalls" | "reads" | "fills" | "drained" | "gone";
+  }
   | {
     readonly kind: "op";
     readonly by: string;

@@ -72,7 +72,12 @@ function stops(facts: Facts): Finding[] {
     if ((seen.get(key) ?? Infinity) > seq) {
       found.push({ rule: "stop-observed", what: `${what} was stopped before it was observed`, seq });
     }
-    const earlier = sent.get(key) ?? [];
+    // After a close another attachment may find the Run still there, and stop it for itself.
+    const closed = facts.asks.findLast(({ asked, answered }) =>
+      asked.wish === "close" && asked.by === by && asked.sessionId === sessionId &&
+      (answered?.seq ?? seq) < seq
+    );
+    const earlier = (sent.get(key) ?? []).filter(({ op }) => op.seq > (closed?.answered?.seq ?? -1));
     if (earlier.some(({ over }) => over?.outcome === "done" && over.seq < seq)) {
       found.push({ rule: "stop-once", what: `${what} was stopped after a Stop was acknowledged`, seq });
     }

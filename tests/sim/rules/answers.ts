@@ -140,36 +140,48 @@ function said(ending: NonNullable<PromptFacts["answered"]>["ending"]): string {
 function time(facts: Facts, prompt: PromptFacts): Finding[] {
   const { asked, answered, cancels } = prompt;
   if (answered === undefined) return [];
-  const drained = lastDrain(facts, asked.by, answered.seq);
+  const { seq } = answered;
   const cancel = cancels[0];
   if (cancel !== undefined) {
-    const took = answered.at - Math.max(cancel.at, drained);
+    const took = read(facts, asked.by, cancel, answered);
     if (took <= CANCEL_MS) return [];
     return [{
       rule: "cancel-time",
       what: `prompt ${asked.prompt} was cancelled in ${took.toFixed(0)} ms`,
-      seq: answered.seq,
+      seq,
     }];
   }
+  const ended = turnOf(facts, prompt)?.ended?.entry;
   const before = facts.prompts.filter((other) =>
     other.asked.by === asked.by && other.asked.sessionId === asked.sessionId && other.asked.seq < asked.seq
+  ).map((other) => other.answered);
+  const since = [asked, ended, ...before].reduce<Entry>(
+    (last, each) => each !== undefined && each.seq > last.seq ? each : last,
+    asked,
   );
-  const ended = turnOf(facts, prompt)?.ended?.entry.at ?? 0;
-  const since = Math.max(asked.at, drained, ended, ...before.map((other) => other.answered?.at ?? Infinity));
-  const took = answered.at - since;
+  if (since.seq > seq) return [];
+  const took = read(facts, asked.by, since, answered);
   if (took <= ANSWER_MS) return [];
   return [{
     rule: "answer-time",
     what: `prompt ${asked.prompt} was answered ${took.toFixed(0)} ms late`,
-    seq: answered.seq,
+    seq,
   }];
 }
 
-/** When the Client's transport was empty last. */
-function lastDrain(facts: Facts, by: string, until: number): number {
-  for (let at = until; at >= 0; at--) {
-    const entry = facts.tape.entries[at]!;
-    if (entry.kind === "client" && entry.by === by && entry.what === "drained") return entry.at;
+/** Milliseconds between two entries in which the Client had read everything that was sent. */
+function read(facts: Facts, by: string, from: Entry, to: Entry): number {
+  let sum = 0;
+  let since = from.at;
+  let full = false;
+  for (const entry of facts.tape.entries) {
+    if (entry.seq >= to.seq) break;
+    if (entry.kind !== "client" || entry.by !== by) continue;
+    if (entry.what === "fills" || entry.what === "drained") {
+      if (!full && entry.seq > from.seq) sum += entry.at - since;
+      full = entry.what === "fills";
+      since = Math.max(from.at, entry.at);
+    }
   }
-  return 0;
+  return full ? sum : sum + to.at - since;
 }

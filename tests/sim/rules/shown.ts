@@ -54,7 +54,10 @@ class Screen {
       case "update":
         return this.#update(entry);
       case "asked":
-        if (entry.wish === "load") this.#view(entry.by, entry.sessionId).reload(this.#running(entry));
+        // Loads of one Session follow one another: the next begins when the one before is answered.
+        if (entry.wish === "load" && this.#stages.of(entry.by, entry.sessionId).loads === 1) {
+          this.#view(entry.by, entry.sessionId).reload(this.#running(entry));
+        }
         return;
       case "answered":
         return this.#answered(entry);
@@ -132,6 +135,9 @@ class Screen {
     if (wish === "load" && entry.ending.ok) {
       view.judgeLoad(ask.asked.seq, entry.seq, this.#running(ask.asked));
     }
+    if (wish === "load" && this.#stages.of(by, sessionId).loads > 0) {
+      view.reload(this.#running({ by, sessionId, seq: entry.seq }));
+    }
     if (wish !== "prompt" || sessionId === "nobody") return;
     const prompt = this.#facts.prompts.find(({ asked }) => asked.id === entry.id)!;
     for (const { op } of prompt.starts) {
@@ -162,7 +168,8 @@ class Screen {
       for (const { op } of prompt.starts) turns.add(String(op.detail.turnId));
     }
     for (const turn of this.#facts.turns.values()) {
-      if (!turn.foreground && turn.sessionId === asked.sessionId) turns.add(turn.turnId);
+      const live = turn.admitted.seq < asked.seq && (turn.ended?.entry.seq ?? Infinity) > asked.seq;
+      if (!turn.foreground && turn.sessionId === asked.sessionId && live) turns.add(turn.turnId);
     }
     return turns;
   }

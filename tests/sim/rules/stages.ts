@@ -26,9 +26,13 @@ export class Stage {
     return this.open || this.closing > 0 || this.joining.size > 0;
   }
 
-  /** Whether a load is under way. */
+  /** Loads that are under way. */
+  get loads(): number {
+    return [...this.joining.values()].filter(({ wish }) => wish === "load").length;
+  }
+
   get loading(): boolean {
-    return [...this.joining.values()].some(({ wish }) => wish === "load");
+    return this.loads > 0;
   }
 
   /** Whether the Client stopped the Turn. */

@@ -64,6 +64,10 @@ export class View {
 
   take(update: Update, turnId: string | undefined, seq: number): void {
     if (this.#stages.of(this.#by, this.#sessionId).loading) this.#loadedAt = seq;
+    // The Turn of a prompt that was answered while a load was under way comes again from its beginning.
+    if (this.#stages.of(this.#by, this.#sessionId).loading && update.sessionUpdate === "user_message_chunk") {
+      if (!this.#messages.has(String(update.messageId))) this.#forget((of) => of === turnId);
+    }
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
       case "agent_thought_chunk":
@@ -79,6 +83,7 @@ export class View {
   /** A prompt is answered: what was shown of its Turn has to be whole, as far as the answer says so. */
   judgeAnswer(prompt: PromptFacts, turnId: string, answered: Extract<Entry, { kind: "answered" }>): void {
     const { ending, left, seq } = answered;
+    if (!ending.ok && ending.name === "ClientGone") return;
     const { asked } = prompt;
     for (const [id, { turnId: of, status }] of this.cards) {
       if (of === turnId && !ENDS.includes(status)) {
