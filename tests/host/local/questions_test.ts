@@ -134,7 +134,7 @@ for (const [optionId, asked, given] of LASTING) {
   });
 }
 
-Deno.test("a Grant that is taken back is asked for again, and may be taken back twice", async () => {
+Deno.test("[I2] a Grant that is taken back is asked for again, and may be taken back twice", async () => {
   await using world = asking([permission("/a")]);
   const connection = world.host.connect("c1");
   const subscription = await opened(connection);
@@ -154,7 +154,7 @@ Deno.test("a Grant that is taken back is asked for again, and may be taken back 
   await until(subscription, ended);
 });
 
-Deno.test("a refusal that lasts goes before a permission that lasts", async () => {
+Deno.test("[I2] a refusal that lasts goes before a permission that lasts", async () => {
   await using world = asking([permission("/a"), { ...permission("/a"), kind: "question" }, permission("/a")]);
   const connection = world.host.connect("c1");
   const subscription = await opened(connection);
@@ -302,7 +302,7 @@ Deno.test("[I4] a stop closes the Run's questions as stopped and rejects what th
   assertEquals([error.code, error.data], ["already_resolved", { reason: "stopped" }]);
 });
 
-Deno.test("a question that the Engine left open ends with its Run, and the Run waits and goes on in turns", async () => {
+Deno.test("[I4] a question that the Engine left open ends with its Run, and the Run waits and goes on in turns", async () => {
   await using world = worldOf(async (_turn, sink) => {
     await sink.ask(PLAIN);
     void sink.ask(PLAIN);
@@ -356,7 +356,7 @@ Deno.test("[I7] a question reaches every Subscription, naming its Run, so that o
   await until(theirs, ended);
 });
 
-Deno.test("a question that nobody could answer fails in the Engine; an unknown tool is left out", async () => {
+Deno.test("[I5] a question that nobody could answer fails in the Engine; an unknown tool is left out", async () => {
   const failures: string[] = [];
   const fault = (error: Error) => void failures.push(error.message);
   await using world = worldOf(async (_turn, sink) => {
@@ -374,7 +374,7 @@ Deno.test("a question that nobody could answer fails in the Engine; an unknown t
   assertMatch(failures.join(), /permission that offers no options.*form that offers no fields/);
 });
 
-Deno.test("an answer that cannot be saved is refused, and the question stays open", async () => {
+Deno.test("[I2] an answer that cannot be saved is refused, and the question stays open", async () => {
   const store = new FaultyStore();
   await using world = asking([permission("/a")], store);
   const connection = world.host.connect("c1");

@@ -256,7 +256,7 @@ Deno.test("a list has at most listPage Sessions", async () => {
   assertEquals((await connection.sessions.list({ limit: 100 })).sessions.length, 2);
 });
 
-Deno.test("remove ends Subscriptions and Runs, frees the Session, and may be repeated", async () => {
+Deno.test("[H4] remove ends Subscriptions and Runs, frees the Session, and may be repeated", async () => {
   const store = new FaultyStore();
   const going = gate();
   let aborted = false;

@@ -83,7 +83,7 @@ const REFUSED: readonly [string, ConfigChange[]][] = [
   ["one good and one bad change", [FAST, { id: "mode", value: "x" }]],
 ];
 for (const [what, changes] of REFUSED) {
-  Deno.test(`configuration refuses ${what} and stays as it is`, async () => {
+  Deno.test(`[G3] configuration refuses ${what} and stays as it is`, async () => {
     await using world = worldOf(nothing);
     const host = world.host.connect("c1");
     await opened(host);
@@ -94,7 +94,7 @@ for (const [what, changes] of REFUSED) {
   });
 }
 
-Deno.test("a change reaches the Engine of the running Turn, which nobody waits for", async () => {
+Deno.test("[G1] a change reaches the Engine of the running Turn, which nobody waits for", async () => {
   const told = gate<number>();
   const seen: unknown[] = [];
   await using world = worldOf(async () => {
@@ -117,7 +117,7 @@ Deno.test("a change reaches the Engine of the running Turn, which nobody waits f
   assertEquals([await told.promise, seen], [2, [2]]);
 });
 
-Deno.test("a setting that the Engine refuses is kept, and people are told", async () => {
+Deno.test("[G1] a setting that the Engine refuses is kept, and people are told", async () => {
   await using world = worldOf(nothing);
   world.engine.opening = () => Promise.resolve({ configure: () => Promise.reject(new Error("no")) });
   const host = world.host.connect("c1");
@@ -133,7 +133,7 @@ Deno.test("a setting that the Engine refuses is kept, and people are told", asyn
   ]);
 });
 
-Deno.test("options that the Engine changes by itself have a new revision; equal ones do not", async () => {
+Deno.test("[G1] options that the Engine changes by itself have a new revision; equal ones do not", async () => {
   await using world = worldOf(async () => {
     const [context] = world.engine.contexts;
     if (context === undefined) throw new Error("There is no context");
@@ -149,7 +149,7 @@ Deno.test("options that the Engine changes by itself have a new revision; equal 
   assertEquals(configs.map((config) => [config.revision, config.options.length]), [[2, 1]]);
 });
 
-Deno.test("titles, commands and usage are bounded, shown at once and saved by and by", async () => {
+Deno.test("[G3] [G4] titles, commands and usage are bounded, shown at once and saved by and by", async () => {
   const long = "\u{1f600}".repeat(600);
   const told = gate();
   const go = gate();
@@ -258,9 +258,12 @@ Deno.test("what an Engine's Session says after its end is ignored", async () => 
   await started(host, "t2");
   await until(subscription, ended);
   const [old, present] = world.engine.contexts;
-  await old?.title("old");
-  await old?.state("old");
   await present?.title("present");
-  assertEquals((await host.sessions.get("s1")).title, "present");
+  await old?.title("old");
+  await old?.commands([]);
+  await old?.configured([]);
+  await old?.state("old");
+  const info = await host.sessions.get("s1");
+  assertEquals([info.title, info.commands.length, info.config.revision], ["present", 1, 1]);
   done(await host.sessions.create({ sessionId: "s2", cwd: "/w", roots: [], mcpServers: [] }));
 });

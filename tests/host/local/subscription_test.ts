@@ -48,7 +48,7 @@ const MERGES: readonly [string, readonly Frame[], readonly Frame[]][] = [
   ]],
 ];
 for (const [what, pushed, want] of MERGES) {
-  Deno.test(`a full queue merges what follows without a gap: ${what}`, () => {
+  Deno.test(`[R1] a full queue merges what follows without a gap: ${what}`, () => {
     const queue = new FrameQueue({ ...LIMITS, queueFrames: 1 });
     const kept = structuredClone(pushed);
     for (const frame of pushed) queue.push(frame, 1);
@@ -82,7 +82,7 @@ Deno.test("a queue is bounded by its text and by the number of its frames, but t
   assertEquals(frames <= 16, true, `${frames} frames without text`);
 });
 
-Deno.test("frames are numbered without a gap, and next gives all that is queued", async () => {
+Deno.test("[R1] frames are numbered without a gap, and next gives all that is queued", async () => {
   const go = gate();
   await using world = worldOf(async (_turn, sink) => {
     await sink.message("m", "text", "a");
@@ -116,7 +116,7 @@ Deno.test("close lets a waiting next return", async () => {
   assertEquals(await waiting, { first: 1, frames: [] });
 });
 
-Deno.test("a consumer that does not fetch is ended with slow_consumer; the Engine and others do not notice", async () => {
+Deno.test("[R1] a consumer that does not fetch is ended with slow_consumer; the Engine and others do not notice", async () => {
   await using world = worldOf(async (_turn, sink) => {
     for (let count = 0; count < 3000; count++) await sink.message("m", "text", "x".repeat(100));
   });
@@ -146,7 +146,7 @@ Deno.test("a consumer that does not fetch is ended with slow_consumer; the Engin
   assertEquals(rows[0]?.body?.text.length, 300_000);
 });
 
-Deno.test("a snapshot is the whole present state, and its first frame is what happened next", async () => {
+Deno.test("[R1] a snapshot is the whole present state, and its first frame is what happened next", async () => {
   const go = gate();
   const reached = gate();
   await using world = worldOf(async (_turn, sink) => {

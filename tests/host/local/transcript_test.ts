@@ -57,7 +57,7 @@ function stepped(...steps: ((sink: Parameters<Script>[1]) => Promise<void>)[]) {
   };
 }
 
-Deno.test("rows stand in the order in which they began, whatever ends first", async () => {
+Deno.test("[H1] rows stand in the order in which they began, whatever ends first", async () => {
   await using world = worldOf(async (_turn, sink) => {
     await sink.message("m1", "thinking", "hm");
     await sink.toolStart("x1", TOOL);
@@ -172,7 +172,7 @@ Deno.test("much open text is saved at once, and the Engine waits while saving la
   assertEquals(Math.max(...appends) <= 2010, true);
 });
 
-Deno.test("read serves rows that grow: what is saved, what is on its way and what is not", async () => {
+Deno.test("[H2] [R1] read serves rows that grow: what is saved, what is on its way and what is not", async () => {
   const store = new FaultyStore();
   const commit = gate();
   const steps = stepped(
@@ -209,7 +209,7 @@ Deno.test("read serves rows that grow: what is saved, what is on its way and wha
 
 const LONG = "abcdefghij".repeat(50);
 
-Deno.test("held prefixes are left out: whole ones by their digest alone, shorter ones after a look at the text", async () => {
+Deno.test("[R1] held prefixes are left out: whole ones by their digest alone, shorter ones after a look at the text", async () => {
   await using world = worldOf(async (_turn, sink) => {
     await sink.message("m", "text", LONG);
     await sink.toolStart("x", TOOL);
@@ -244,7 +244,7 @@ Deno.test("held prefixes are left out: whole ones by their digest alone, shorter
   }
 });
 
-Deno.test("a tool that ends between two pages is read from its beginning again", async () => {
+Deno.test("[R1] a tool that ends between two pages is read from its beginning again", async () => {
   const steps = stepped(
     async (sink) => {
       await sink.toolStart("x", TOOL);
@@ -269,7 +269,7 @@ Deno.test("a tool that ends between two pages is read from its beginning again",
   await until(subscription, ended);
 });
 
-Deno.test("reads keep to their Turn and range, and refuse a cursor from elsewhere", async () => {
+Deno.test("[R2] reads keep to their Turn and range, and refuse a cursor from elsewhere", async () => {
   await using world = worldOf((turn, sink) => sink.message(`m-${turn.turnId}`, "text", turn.turnId));
   const connection = world.host.connect("c1");
   const subscription = await opened(connection);
@@ -289,7 +289,7 @@ Deno.test("reads keep to their Turn and range, and refuse a cursor from elsewher
   }
 });
 
-Deno.test("a page holds at most 1024 rows, also where the reader has them all", async () => {
+Deno.test("[R4] a page holds at most 1024 rows, also where the reader has them all", async () => {
   await using world = worldOf(async (_turn, sink) => {
     for (let count = 0; count < 1500; count++) {
       await sink.message(`m${count}`, "text", "x");
@@ -317,7 +317,7 @@ Deno.test("a page holds at most 1024 rows, also where the reader has them all", 
   }
 });
 
-Deno.test("text that was taken back begins again, in frames, in the store and while it is read", async () => {
+Deno.test("[T2] text that was taken back begins again, in frames, in the store and while it is read", async () => {
   const store = new FaultyStore();
   const commit = gate();
   const steps = stepped(
@@ -349,11 +349,58 @@ Deno.test("text that was taken back begins again, in frames, in the store and wh
       : []
   );
   assertEquals(said, ["0 wrong", "reset", "0 right"]);
-  const { rows } = await readAll(subscription, { after: 1 });
+  const end = frames.find(ended);
+  assertEquals(end?.type === "run_ended" && end.end.how, "completed");
+  await connection.sessions.release("s1");
+  const again = await connection.sessions.open("s1", NO_SERVICES);
+  const { rows } = await readAll(again, { after: 1 });
   assertEquals([bodies(rows).get("m"), rows[0]?.sha256], ["right", digestOf("right")]);
 });
 
-Deno.test("a superseded message keeps its text and ends; the voice goes on under the new id", async () => {
+Deno.test("text that was taken back after it was saved is replaced in the store too", async () => {
+  const steps = stepped(
+    (sink) => sink.message("m", "text", "wrong and long"),
+    async (sink) => {
+      await sink.messageReset("m");
+      await sink.message("m", "text", "right");
+    },
+    (sink) => sink.message("m", "text", " again"),
+  );
+  await using world = worldOf(steps.script);
+  const connection = world.host.connect("c1");
+  const subscription = await opened(connection);
+  await started(connection, "t1");
+  for (const index of [0, 1]) {
+    await steps.reached(index);
+    await world.clock.advance(250);
+    steps.pass(index);
+  }
+  await steps.reached(2);
+  steps.pass(2);
+  await until(subscription, ended);
+  await connection.sessions.release("s1");
+  const again = await connection.sessions.open("s1", NO_SERVICES);
+  assertEquals(bodies((await readAll(again, { after: 1 })).rows).get("m"), "right again");
+});
+
+Deno.test("a message keeps the channel that it began in", async () => {
+  await using world = worldOf(async (_turn, sink) => {
+    await sink.message("m", "text", "a");
+    await sink.message("m", "thinking", "b");
+    await sink.message("m", "text", "c");
+  });
+  const connection = world.host.connect("c1");
+  const subscription = await opened(connection);
+  await started(connection, "t1");
+  const frames = await until(subscription, ended);
+  assertEquals(frames.flatMap((frame) => frame.type === "message" ? [frame.channel + frame.text] : []), [
+    "texta",
+    "textc",
+  ]);
+  assertEquals(bodies((await readAll(subscription, { after: 1 })).rows).get("m"), "ac");
+});
+
+Deno.test("[T3] a superseded message keeps its text and ends; the voice goes on under the new id", async () => {
   await using world = worldOf(async (_turn, sink) => {
     await sink.message("m1", "text", "first");
     await sink.messageSuperseded("m1", "m2");
@@ -382,7 +429,7 @@ const PAIRS: readonly [string, readonly string[], string][] = [
   ["a low half alone", ["a\ude00b"], "a\ufffdb"],
 ];
 for (const [what, pieces, text] of PAIRS) {
-  Deno.test(`text is well formed in every frame and row: ${what}`, async () => {
+  Deno.test(`[T5] text is well formed in every frame and row: ${what}`, async () => {
     await using world = worldOf(async (_turn, sink) => {
       for (const piece of pieces) await sink.message("m", "text", piece);
     });
@@ -397,7 +444,7 @@ for (const [what, pieces, text] of PAIRS) {
   });
 }
 
-Deno.test("a long piece goes out in frames of at most 16 Ki that part no pair", async () => {
+Deno.test("[T5] a long piece goes out in frames of at most 16 Ki that part no pair", async () => {
   const text = "\u{1f600}".repeat(20_000);
   await using world = worldOf((_turn, sink) => sink.message("m", "text", "x" + text));
   const connection = world.host.connect("c1");
@@ -458,7 +505,7 @@ Deno.test("[H3] a Turn that a crash interrupted ends as interrupted, keeps what 
   assertEquals(end?.type === "run_ended" && end.end.how, "completed");
 });
 
-Deno.test("tool rows: the middle of much output is dropped and counted; the rest is whole", async () => {
+Deno.test("[K5] tool rows: the middle of much output is dropped and counted; the rest is whole", async () => {
   await using world = worldOf(async (_turn, sink) => {
     await sink.toolStart("x", TOOL);
     for (let line = 0; line < 1000; line++) {
@@ -502,7 +549,7 @@ Deno.test("a tool that writes much and long costs the store in proportion", asyn
   assertEquals(written < 4 * 1024 * 1024, true, `${written} units were written for 4 Mi`);
 });
 
-Deno.test("a result of more than 32 Ki goes to the transcript alone; its frame says so", async () => {
+Deno.test("[K3] a result of more than 32 Ki goes to the transcript alone; its frame says so", async () => {
   const text = "y".repeat(33 * 1024);
   await using world = worldOf(async (_turn, sink) => {
     for (const [id, content] of [["big", text], ["small", "y"]] as const) {
@@ -538,7 +585,7 @@ Deno.test("a result of more than 32 Ki goes to the transcript alone; its frame s
   }], undefined]);
 });
 
-Deno.test("a result that no reader could take is kept as a sentence", async () => {
+Deno.test("[R4] a result that no reader could take is kept as a sentence", async () => {
   await using world = worldOf(async (_turn, sink) => {
     await sink.toolResult("x", {
       status: "completed",

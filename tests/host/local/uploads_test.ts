@@ -27,7 +27,7 @@ async function startedWith(host: RuntimeHost, turnId: string, artifact: Artifact
   });
 }
 
-Deno.test("an upload in parts, each of them repeated, becomes one Artifact", async () => {
+Deno.test("[F3] an upload in parts, each of them repeated, becomes one Artifact", async () => {
   await using world = worldOf(nothing);
   const host = world.host.connect("c1");
   await opened(host);
@@ -96,7 +96,7 @@ const CONFLICTS: readonly [string, (host: RuntimeHost) => Promise<unknown>, stri
   }, "conflict"],
 ];
 for (const [what, act, code] of CONFLICTS) {
-  Deno.test(`an upload refuses ${what}, and goes on`, async () => {
+  Deno.test(`[F3] [F5] an upload refuses ${what}, and goes on`, async () => {
     await using world = worldOf(nothing, { limits: { artifactBytes: 20 } });
     const host = world.host.connect("c1");
     await opened(host);
@@ -116,7 +116,7 @@ for (const [what, act, code] of CONFLICTS) {
   });
 }
 
-Deno.test("a commit is durable before its reply, and only then known", async () => {
+Deno.test("[F3] a commit is durable before its reply, and only then known", async () => {
   const store = new FaultyStore();
   await using world = worldOf(nothing, { store });
   const host = world.host.connect("c1");
@@ -129,7 +129,7 @@ Deno.test("a commit is durable before its reply, and only then known", async () 
   assertEquals(store.batches.flat(), [{ op: "artifact", artifact }]);
 });
 
-Deno.test("a Turn pins its Artifacts: they stay when the connection aborts or goes; the others are freed", async () => {
+Deno.test("[F3] [F4] a Turn pins its Artifacts: they stay when the connection aborts or goes; the others are freed", async () => {
   const store = new MemoryStore();
   await using world = worldOf(nothing, { store });
   const host = world.host.connect("c1");
@@ -158,7 +158,7 @@ Deno.test("a Turn pins its Artifacts: they stay when the connection aborts or go
   await until(subscription, ended);
 });
 
-Deno.test("abort frees an upload and an unused Artifact, and is silent for what is not there", async () => {
+Deno.test("[F4] abort frees an upload and an unused Artifact, and is silent for what is not there", async () => {
   await using world = worldOf(nothing);
   const host = world.host.connect("c1");
   await opened(host);
@@ -175,7 +175,7 @@ Deno.test("abort frees an upload and an unused Artifact, and is silent for what 
   assertEquals((await host.turns.query({ sessionId: "s1", turnId: "t1", settle: false })).kind, "not_found");
 });
 
-Deno.test("every read and every start checks whose Artifact it is", async () => {
+Deno.test("[F3] every read and every start checks whose Artifact it is", async () => {
   await using world = worldOf(nothing);
   const host = world.host.connect("c1");
   await opened(host);
@@ -198,7 +198,7 @@ Deno.test("every read and every start checks whose Artifact it is", async () => 
   assertEquals(changed.kind === "answered" && changed.error.code, "not_found");
 });
 
-Deno.test("what an earlier process committed and no Turn used is freed", async () => {
+Deno.test("[F4] what an earlier process committed and no Turn used is freed", async () => {
   const store = new MemoryStore();
   {
     await using world = worldOf(nothing, { store: unclosed(store) });
@@ -208,12 +208,14 @@ Deno.test("what an earlier process committed and no Turn used is freed", async (
     // The process ends without the connection's end: the Host closes first.
     await world.host.close();
   }
-  await using world = worldOf(nothing, { store });
+  const faulty = new FaultyStore(store);
+  await using world = worldOf(nothing, { store: faulty });
   const host = world.host.connect("c1");
   assertEquals(await host.artifacts.list("s1"), []);
+  assertEquals(faulty.batches.flat().map((write) => write.op), ["artifact_removed"]);
 });
 
-Deno.test("an Engine reads the Artifacts of its own Session", async () => {
+Deno.test("[F3] an Engine reads the Artifacts of its own Session", async () => {
   let read: Uint8Array | undefined;
   let fault = "";
   await using world = worldOf(async (turn) => {
