@@ -79,7 +79,7 @@ function explained(card: JsonObject, message: string): JsonObject {
 /** An option without an effect is shown as a refusal: it must not look like an approval. */
 function optionKind(option: QuestionOption): PermissionOptionKind {
   const verb = option.effect === "allow" ? "allow" : "reject";
-  return option.scope === undefined ? `${verb}_once` : `${verb}_always`;
+  return option.scope === undefined && option.lasting !== true ? `${verb}_once` : `${verb}_always`;
 }
 
 const UNTIL: { readonly [until in GrantScope["until"]]: string } = {

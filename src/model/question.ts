@@ -35,6 +35,8 @@ export interface QuestionOption {
   readonly effect?: "allow" | "deny";
   /** Set where choosing it makes a Grant (allow) or a lasting refusal (deny). */
   readonly scope?: GrantScope;
+  /** Whether whoever asks remembers this answer by itself; the Host makes no Grant of it. */
+  readonly lasting?: boolean;
 }
 
 /** One field of a form. Bounds are inclusive; lengths count UTF-16 units. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "./json.ts";
+import type { Json, JsonObject, Meta } from "./json.ts";
 
 /** What a tool does, in ACP's words. */
 export type ToolKind =
@@ -59,6 +59,10 @@ export interface ToolInput {
   readonly raw?: JsonObject;
   /** A terminal of the presenting Client in which the tool's output appears while it works. */
   readonly terminalId?: string;
+  /** What it shows until there is a result, such as the change that it proposes. */
+  readonly shown?: Pick<ToolResult, "content" | "diffs">;
+  /** Passed through unread. */
+  readonly meta?: Meta;
 }
 
 /** How a tool ended. ACP v1 has no `cancelled`; the projection shows it as failed with an honest text. */

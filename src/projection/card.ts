@@ -93,9 +93,12 @@ export class ToolCard {
   /** A later input replaces an earlier one, a preview never a complete one. After the end only what was never known is taken. */
   takeInput(input: ToolInput, now: number): Change {
     if (this.#inputComplete && (!input.complete || this.end !== undefined)) return "nothing";
+    const shown = this.input?.shown;
     this.input = input;
     if (input.complete) this.#completeInput(now);
-    return "head";
+    if (input.shown === shown || this.result !== undefined) return "head";
+    this.#weigh();
+    return "all";
   }
 
   /** The card stands for a question about no tool. */
@@ -159,6 +162,7 @@ export class ToolCard {
     this.parent ??= record.parent;
     if (final || !this.#inputComplete) {
       this.input = record.input;
+      this.meta ??= record.input.meta;
       if (record.input.complete) this.#completeInput(now);
     }
     this.#takeRecordedOutput(record.output);
@@ -217,7 +221,8 @@ export class ToolCard {
 
   #weigh(): void {
     const live = (this.output?.length ?? 0) + (this.progress?.length ?? 0);
-    const settled = this.result === undefined ? 0 : lengthOf(this.result.content, this.result.diffs);
+    const body = this.result ?? this.input?.shown;
+    const settled = body === undefined ? 0 : lengthOf(body.content, body.diffs);
     this.weight = Math.max(this.weight, Math.min(LIMITS.cardLength, Math.max(live, settled)));
   }
 }
@@ -228,6 +233,12 @@ function lengthOf(content: readonly ToolContent[], diffs: readonly Diff[]): numb
   for (const part of content) if (part.kind === "text") length += part.text.length;
   for (const diff of diffs) length += (diff.oldText?.length ?? 0) + diff.newText.length;
   return length;
+}
+
+/** What an input shows, as far as it is text. */
+export function wordsOf(shown: ToolInput["shown"]): string {
+  const texts = shown?.content.map((part) => part.kind === "text" ? part.text : "") ?? [];
+  return [...texts, ...shown?.diffs.map((diff) => diff.newText) ?? []].join("");
 }
 
 function withoutTerminals(result: ToolResult): ToolResult {

@@ -109,7 +109,8 @@ export function contentOf(
 ): string {
   const notes = notesOf(card, style.redact).map(textBlock);
   const room = bytes - 2 - notes.reduce((sum, note) => sum + bytesOf(note) + 1, 0);
-  const shown = card.result === undefined ? [] : resultBlocks(card.result, style, room, images);
+  const body = card.result ?? card.input?.shown;
+  const shown = body === undefined ? [] : resultBlocks(body, style, room, images);
   if (shown.length === 0 && card.output !== undefined) {
     const output = outputBlock(style.redact(card.output.text()), card.output.dropped, room);
     if (output !== undefined) shown.push(output);
@@ -131,7 +132,12 @@ function notesOf(card: ToolCard, redact: Redact): string[] {
   return notes.filter((note) => note !== "");
 }
 
-function resultBlocks(result: ToolResult, style: CardStyle, bytes: number, images: number): string[] {
+function resultBlocks(
+  result: Pick<ToolResult, "content" | "diffs">,
+  style: CardStyle,
+  bytes: number,
+  images: number,
+): string[] {
   const items: (Diff | ToolContent)[] = [
     ...result.diffs,
     ...result.content.filter((part) => part.kind !== "terminal" || style.terminal),

@@ -8,7 +8,7 @@ import type { RowHead } from "../model/row.ts";
 import type { ToolRecord } from "../model/tool.ts";
 import { CardWire } from "./card_wire.ts";
 import { LIMITS } from "../limits.ts";
-import { ToolCard } from "./card.ts";
+import { ToolCard, wordsOf } from "./card.ts";
 
 /** Frames about one tool. */
 export type ToolFrame = Extract<Frame, { type: `tool_${string}` }>;
@@ -82,6 +82,7 @@ export class ToolCards {
         break;
       case "tool_input":
         change = card.takeInput(frame.input, now);
+        if (change === "all") text = wordsOf(frame.input.shown);
         break;
       case "tool_output":
         text = frame.redacted && frame.text === "" ? "[redacted]" : frame.text;

@@ -123,7 +123,7 @@ export class RunTools {
 
   #publishInput(toolCallId: string, input: ToolInput): void {
     this.#parts.fanout.publish(
-      { type: "tool_input", run: this.#run, toolCallId, input },
+      { type: "tool_input", run: this.#run, toolCallId, input, meta: input.meta },
       encodedLength(input),
     );
   }
