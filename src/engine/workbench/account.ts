@@ -4,7 +4,7 @@ import { digestOf } from "../../model/digest.ts";
 import type { EngineContext } from "../contract.ts";
 import { LIMITS } from "../../limits.ts";
 import type { PromptPart } from "../../model/prompt.ts";
-import { untilAborted } from "./waiting.ts";
+import { untilAborted } from "../waiting.ts";
 
 /**
  * Says what arrived, a line a block: kind, name, size and digest of what the Host holds, never the words themselves. The bytes

@@ -5,7 +5,7 @@ import type { EngineContext, EngineOutcome, EngineSink } from "../contract.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
 import type { ToolInput, ToolResult } from "../../model/tool.ts";
 import { Denial, ToolFailure } from "./failure.ts";
-import { untilAborted } from "./waiting.ts";
+import { untilAborted } from "../waiting.ts";
 
 /** The end of a Turn that did what it could. */
 export const END_TURN: EngineOutcome = { kind: "completed", stopReason: "end_turn" };

@@ -1,4 +1,4 @@
-import { atMost } from "./waiting.ts";
+import { atMost } from "../waiting.ts";
 import { failureOf, ToolFailure } from "./failure.ts";
 
 /** How a program ended: by itself with a code, or by a signal. */

@@ -6,7 +6,7 @@ import { END_TURN, Job, RunIds } from "./job.ts";
 import { parseScript, stepList } from "./steps.ts";
 import { type Step, StepError } from "./step.ts";
 import { accountOf } from "./account.ts";
-import { pause } from "./waiting.ts";
+import { pause } from "../waiting.ts";
 import { Plan } from "./plan.ts";
 import type { PromptPart } from "../../model/prompt.ts";
 import { runStep } from "./run_step.ts";

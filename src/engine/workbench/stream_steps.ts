@@ -1,6 +1,6 @@
 import type { EngineOutcome, EngineSink } from "../contract.ts";
 import type { Job } from "./job.ts";
-import { breathe, pause } from "./waiting.ts";
+import { breathe, pause } from "../waiting.ts";
 import { END_TURN } from "./job.ts";
 import { LIMITS } from "../../limits.ts";
 import { Tail } from "./tail.ts";

@@ -1,5 +1,5 @@
 import { failureOf, ToolFailure } from "./failure.ts";
-import { atMost } from "./waiting.ts";
+import { atMost } from "../waiting.ts";
 import type { Exit } from "./process.ts";
 import { fieldOf } from "./answer.ts";
 import type { Job } from "./job.ts";
