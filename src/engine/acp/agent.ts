@@ -1,0 +1,250 @@
+import { AgentFailure, refusal } from "./failure.ts";
+import { type AgentCommand, AgentProcess, exitSentence } from "./process.ts";
+import { AgentLink, refused } from "./link.ts";
+import type { ClientServices } from "../../host/contract.ts";
+import type { Faults } from "./faults.ts";
+import { greeting, type Hello, helloOf } from "./hello.ts";
+import type { Json, JsonObject } from "../../model/json.ts";
+import type { Log } from "../../model/log.ts";
+import { recordOf, textOf } from "./shape.ts";
+import { untilAborted } from "../waiting.ts";
+
+/** What hears one of an agent's Sessions. */
+export interface Seat {
+  /** An update, in order. */
+  update(update: JsonObject): void;
+  /** The prompt at hand was answered. */
+  answered(): void;
+  /** Undefined while it keeps up. */
+  room(): Promise<void> | undefined;
+  /** A request about the Session. What it throws becomes the error. */
+  request(method: string, params: JsonObject, signal: AbortSignal): Promise<unknown>;
+}
+
+/** What an agent is started with. */
+export interface AgentParts {
+  readonly command: AgentCommand;
+  readonly services: ClientServices;
+  readonly faults: Faults;
+  readonly log: Log;
+  /** How Gangway names its version to the agent. */
+  readonly version: string;
+}
+
+/** Milliseconds for the answer to `initialize`; a first start may have to load the agent from a registry. */
+const HELLO_MS = 90_000;
+/** Updates that are kept of a Session whose id is not known yet. */
+const EARLY = 256;
+
+/**
+ * - `serving`: takes Sessions
+ * - `retired`: takes no new Turn; ends when the last one at work is over
+ * - `gone`: its process has ended or is being ended
+ */
+export type AgentState = "serving" | "retired" | "gone";
+
+/** One running agent: its process, the link with it, and who hears which of its Sessions. */
+export class Agent {
+  /** What it said; rejects with an {@linkcode AgentFailure}. Need not be looked at. */
+  readonly hello: Promise<Hello>;
+  /** Resolves when nothing of it is left. */
+  readonly gone: Promise<void>;
+  readonly faults: Faults;
+  readonly #parts: AgentParts;
+  readonly #process: AgentProcess;
+  readonly #link: AgentLink;
+  readonly #seats = new Map<string, Seat>();
+  readonly #early = new Map<string, JsonObject[]>();
+  readonly #over = new AbortController();
+  #opening = 0;
+  #working = 0;
+  #state: AgentState = "serving";
+  #logins: readonly string[] = [];
+  /** Whether its end was our wish. */
+  #end: "unforeseen" | "wanted" = "unforeseen";
+
+  /** Starts it. Throws an {@linkcode AgentFailure} where that is not possible. */
+  constructor(parts: AgentParts) {
+    this.#parts = parts;
+    this.faults = parts.faults;
+    this.#process = AgentProcess.start(parts.command, parts.log);
+    this.#link = new AgentLink(this.#process, {
+      update: (params) => this.#update(recordOf(params)),
+      answered: (sessionId) => this.#seats.get(sessionId)?.answered(),
+      room: () => this.#room(),
+      request: (method, params, signal) => this.#request(method, params, signal),
+      notified: () => this.faults.count("unheard"),
+    }, parts.faults);
+    this.gone = this.#watch();
+    this.hello = this.#greet();
+    this.hello.catch(() => {});
+  }
+
+  /** Whether it takes Turns. */
+  get state(): AgentState {
+    return this.#state;
+  }
+
+  /** The end of what it wrote to stderr. */
+  get lastWords(): string {
+    return this.#process.lastWords;
+  }
+
+  /** Asks. Rejects with an {@linkcode AgentFailure}; `doing` completes "The agent could not". */
+  async request(method: string, params: JsonObject, doing: string): Promise<JsonObject> {
+    try {
+      return recordOf(await untilAborted(this.#link.request(method, params), this.#over.signal));
+    } catch (error) {
+      if (this.#over.signal.aborted) throw this.#over.signal.reason;
+      throw refusal(error, `could not ${doing}`, this.#logins);
+    }
+  }
+
+  /** Tells; an agent that is gone needs no telling. */
+  notify(method: string, params: JsonObject): Promise<void> {
+    return this.#link.notify(method, params);
+  }
+
+  /**
+   * Opens a Session. What the agent says about one before its answer names it is kept for that long.
+   */
+  async open(method: string, params: JsonObject): Promise<JsonObject> {
+    this.#opening++;
+    try {
+      return await this.request(method, params, "open a Session");
+    } finally {
+      // The answer's reader takes its seat in the same turn of the event loop.
+      setTimeout(() => {
+        if (--this.#opening === 0) this.#forgetEarly();
+      });
+    }
+  }
+
+  /** Hears a Session from now on, what came early first. */
+  seat(sessionId: string, seat: Seat): void {
+    this.#seats.set(sessionId, seat);
+    const early = this.#early.get(sessionId);
+    this.#early.delete(sessionId);
+    for (const update of early ?? []) seat.update(update);
+  }
+
+  /** Hears a Session no more. */
+  leave(sessionId: string, seat: Seat): void {
+    if (this.#seats.get(sessionId) === seat) this.#seats.delete(sessionId);
+  }
+
+  /** A Turn begins. Returns what to call when it is over. */
+  work(): () => void {
+    this.#working++;
+    return () => {
+      this.#working--;
+      this.#rest();
+    };
+  }
+
+  /** Takes no new Turn and ends with the last one at work. */
+  retire(): void {
+    if (this.#state !== "serving") return;
+    this.#state = "retired";
+    this.#rest();
+  }
+
+  /** Ends it and all that it started. */
+  async close(): Promise<void> {
+    if (this.#state !== "gone") {
+      this.#end = "wanted";
+      this.#fall("Gangway has ended the agent");
+      await this.#process.close();
+    }
+    await this.gone;
+  }
+
+  #rest(): void {
+    if (this.#state === "retired" && this.#working === 0) void this.close();
+  }
+
+  #fall(sentence: string): void {
+    this.#state = "gone";
+    this.#over.abort(new AgentFailure("engine_gone", sentence));
+    this.#link.close();
+  }
+
+  async #watch(): Promise<void> {
+    await Promise.race([this.#link.over, this.#process.ended]);
+    if (this.#end === "unforeseen") {
+      this.faults.count("crash");
+      // Without its output it is of no use, whether it runs or not.
+      await this.#process.close();
+      const { program } = this.#parts.command;
+      this.#fall(exitSentence(await this.#process.ended, program));
+    }
+    await Promise.all([this.#link.over, this.#process.ended]);
+  }
+
+  async #greet(): Promise<Hello> {
+    const late = new AbortController();
+    const timer = setTimeout(() => {
+      late.abort(new AgentFailure("engine_gone", `The agent did not answer for ${HELLO_MS / 1000} seconds`));
+    }, HELLO_MS);
+    try {
+      const { services, version } = this.#parts;
+      const result = await untilAborted(
+        this.request("initialize", greeting(services, version), "begin"),
+        late.signal,
+      );
+      if (result.protocolVersion !== 1) {
+        throw new AgentFailure(
+          "unsupported",
+          `The agent speaks version ${
+            JSON.stringify(result.protocolVersion ?? null)
+          } of the protocol, Gangway version 1`,
+        );
+      }
+      const hello = helloOf(result);
+      this.#logins = hello.authMethods.flatMap(({ name }) => textOf(name) ?? []);
+      return hello;
+    } catch (error) {
+      void this.close();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #update({ sessionId, update }: JsonObject): void {
+    if (typeof sessionId !== "string") return this.faults.count("malformed");
+    const said = recordOf(update);
+    const seat = this.#seats.get(sessionId);
+    if (seat !== undefined) return seat.update(said);
+    if (this.#opening === 0) return this.faults.count("foreign");
+    const early = this.#early.get(sessionId) ?? [];
+    if (early.length + this.#early.size > EARLY) return this.faults.count("foreign");
+    early.push(said);
+    this.#early.set(sessionId, early);
+  }
+
+  #forgetEarly(): void {
+    for (const updates of this.#early.values()) for (const _ of updates) this.faults.count("foreign");
+    this.#early.clear();
+  }
+
+  #room(): Promise<void> | undefined {
+    for (const seat of this.#seats.values()) {
+      const room = seat.room();
+      if (room !== undefined) return room;
+    }
+    return undefined;
+  }
+
+  async #request(method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> {
+    const sessionId: Json | undefined = params.sessionId;
+    if (typeof sessionId !== "string") {
+      this.faults.count("refused");
+      throw refused(-32601, `Gangway does not know "${method}" without a Session`);
+    }
+    const seat = this.#seats.get(sessionId);
+    if (seat !== undefined) return await seat.request(method, params, signal);
+    this.faults.count("foreign");
+    throw refused(-32002, "There is no such Session");
+  }
+}

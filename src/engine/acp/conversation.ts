@@ -1,0 +1,226 @@
+import type { Agent, Seat } from "./agent.ts";
+import { AgentFailure } from "./failure.ts";
+import { AgentTurn } from "./turn.ts";
+import { atMost, pause, untilAborted } from "../waiting.ts";
+import { commandsOf, kindOf } from "./updates.ts";
+import type { ConfigOption } from "../../model/config.ts";
+import type { EngineContext, EngineOutcome, EngineSink, EngineTurn } from "../contract.ts";
+import type { Hello } from "./hello.ts";
+import type { JsonObject } from "../../model/json.ts";
+import { LIMITS } from "../../limits.ts";
+import { recordOf } from "./shape.ts";
+import { Requests } from "./requests.ts";
+import { Settings } from "./options.ts";
+import type { StopReason } from "../../model/run.ts";
+import { UsedIds } from "./voices.ts";
+
+/** A prompt on its way to the agent. */
+export interface Errand {
+  readonly turn: EngineTurn;
+  readonly sink: EngineSink;
+  readonly signal: AbortSignal;
+  readonly blocks: readonly JsonObject[];
+}
+
+/** Milliseconds that a stopped Turn stays for the agent to clean up at the editor; less than the Host leaves it. */
+const FAREWELL_MS = 250;
+/** Milliseconds for the answer to a cancelled prompt, past which the agent is replaced. */
+const CANCEL_MS = 5000;
+
+const STOP_REASONS: readonly string[] = [
+  "end_turn",
+  "max_tokens",
+  "max_turn_requests",
+  "refusal",
+] satisfies readonly StopReason[];
+
+/** One Session of one running agent, from its opening on. */
+export class Conversation implements Seat {
+  readonly agent: Agent;
+  readonly hello: Hello;
+  /** What the agent calls it. */
+  readonly sessionId: string;
+  readonly settings: Settings = new Settings();
+  /** The folders and MCP servers that it was opened with, to compare. */
+  readonly bound: string;
+  /** Whose Session it is; another one after the Host opened it anew. */
+  context: EngineContext;
+  readonly #used = new UsedIds();
+  readonly #requests: Requests;
+  #turn: AgentTurn | undefined;
+  /** Settles when a stopped prompt was answered, or the agent was given up for not answering. */
+  #owed: Promise<void> | undefined;
+  #usage: JsonObject | undefined;
+  #mode: "replaying" | "live";
+
+  /** Takes its seat. `replaying`: what comes before {@linkcode live} is history that the Host has. */
+  constructor(parts: {
+    agent: Agent;
+    hello: Hello;
+    sessionId: string;
+    bound: string;
+    context: EngineContext;
+    mode: "replaying" | "live";
+  }) {
+    this.agent = parts.agent;
+    this.hello = parts.hello;
+    this.sessionId = parts.sessionId;
+    this.bound = parts.bound;
+    this.context = parts.context;
+    this.#mode = parts.mode;
+    this.#requests = new Requests({
+      context: () => this.context,
+      turn: () => this.#turn,
+      faults: this.agent.faults,
+    });
+    this.agent.seat(this.sessionId, this);
+  }
+
+  /** Whether a Turn can be had here. */
+  get serving(): boolean {
+    return this.agent.state === "serving";
+  }
+
+  /** The answer to its opening came. */
+  live(opened: JsonObject): void {
+    this.#mode = "live";
+    this.settings.opened(opened);
+  }
+
+  /** Tells the agent which values are wanted. Rejects where it refuses one; those before it are set. */
+  async set(wanted: readonly ConfigOption[]): Promise<void> {
+    for (const option of wanted) {
+      const setting = this.settings.change(option, this.sessionId);
+      if (setting === undefined) continue;
+      const answer = await this.agent.request(setting.method, setting.params, `set "${option.name}"`);
+      this.settings.changed(option, answer);
+    }
+  }
+
+  /** Sends a prompt and passes on what the agent does until it answers. One at a time. */
+  async prompt({ turn, sink, signal, blocks }: Errand): Promise<EngineOutcome> {
+    if (this.#owed !== undefined) await untilAborted(this.#owed, signal);
+    signal.throwIfAborted();
+    if (!this.serving) throw new AgentFailure("engine_gone", "The agent was replaced: try again");
+    const { agent, sessionId } = this;
+    const work = new AgentTurn({ turn, sink, faults: agent.faults, used: this.#used });
+    this.#turn = work;
+    if (this.#usage !== undefined) work.push(this.#usage);
+    this.#usage = undefined;
+    const rest = agent.work();
+    const asked = agent.request("session/prompt", {
+      sessionId,
+      prompt: blocks,
+      ...(turn.input.meta !== undefined && { _meta: turn.input.meta }),
+    }, "answer");
+    asked.catch(() => {});
+    const stop = () => {
+      void agent.notify("session/cancel", { sessionId });
+      this.#owed = this.#settle(asked).finally(() => this.#owed = undefined);
+    };
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      const answer = await untilAborted(asked, signal);
+      await work.drained();
+      return this.#outcomeOf(answer);
+    } catch (error) {
+      if (signal.aborted) await atMost(FAREWELL_MS, asked);
+      else await work.drained();
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", stop);
+      work.close();
+      this.#turn = undefined;
+      if (this.#owed === undefined) rest();
+      else void this.#owed.finally(rest);
+    }
+  }
+
+  update(update: JsonObject): void {
+    const kind = kindOf(update);
+    switch (kind) {
+      case undefined:
+        return this.agent.faults.count("unknown");
+      case "echo":
+        return;
+      case "session":
+        return this.#tell(update);
+      case "turn":
+        if (this.#mode === "replaying") return;
+        if (this.#turn !== undefined) return this.#turn.push(update);
+        // How full the window is stays true until the next Turn, which can say it.
+        if (update.sessionUpdate === "usage_update") this.#usage = update;
+        else this.agent.faults.count("idle");
+    }
+  }
+
+  answered(): void {
+    this.#turn?.answered();
+  }
+
+  room(): Promise<void> | undefined {
+    return this.#turn?.room();
+  }
+
+  request(method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> {
+    return this.#requests.answer(method, params, signal);
+  }
+
+  /** Gives the Session up; the agent frees it where it can take it up again. */
+  async end(): Promise<void> {
+    this.agent.leave(this.sessionId, this);
+    if (this.serving && this.hello.close) {
+      await this.agent.request("session/close", { sessionId: this.sessionId }, "close a Session").catch(
+        () => {},
+      );
+    }
+  }
+
+  #tell(update: JsonObject): void {
+    const { context, settings } = this;
+    const told = (saying: Promise<void>) => void saying.catch(() => this.agent.faults.count("malformed"));
+    switch (update.sessionUpdate) {
+      case "available_commands_update":
+        return told(context.commands(commandsOf(update.availableCommands)));
+      case "session_info_update":
+        return typeof update.title === "string" ? told(context.title(update.title)) : undefined;
+      case "config_option_update":
+        settings.replaced(update.configOptions);
+        return told(context.configured(settings.list()));
+      case "current_mode_update":
+        if (!settings.moded(update.currentModeId)) return this.agent.faults.count("malformed");
+        return told(context.configured(settings.list()));
+    }
+  }
+
+  /** Waits for the answer to a stopped prompt. An agent that does not give it is not to be trusted with another one. */
+  async #settle(asked: Promise<unknown>): Promise<void> {
+    const late = new AbortController();
+    const answered = asked.then(() => "answered", () => "answered");
+    const waited = pause(CANCEL_MS, late.signal).then(() => "late", () => "answered");
+    const how = await Promise.race([answered, waited]);
+    late.abort();
+    if (how === "answered") return;
+    this.agent.faults.count("deaf");
+    this.agent.retire();
+  }
+
+  #outcomeOf(answer: JsonObject): EngineOutcome {
+    const { stopReason, _meta } = answer;
+    const meta = recordOf(_meta);
+    const passes = Object.keys(meta).length > 0 && JSON.stringify(meta).length <= LIMITS.metaBytes;
+    if (stopReason === "cancelled") {
+      this.agent.faults.count("own_cancel");
+      return {
+        kind: "completed",
+        stopReason: "end_turn",
+        meta: { ...(passes && meta), gangway: { stopReason: "cancelled" } },
+      };
+    }
+    if (typeof stopReason === "string" && STOP_REASONS.includes(stopReason)) {
+      return { kind: "completed", stopReason: stopReason as StopReason, ...(passes && { meta }) };
+    }
+    this.agent.faults.count("malformed");
+    throw new AgentFailure("engine", "The agent ended the Turn without a reason that the protocol knows");
+  }
+}

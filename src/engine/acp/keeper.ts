@@ -1,0 +1,85 @@
+import { Agent, type AgentParts } from "./agent.ts";
+import { AgentFailure } from "./failure.ts";
+import type { ClientServices } from "../../host/contract.ts";
+import type { Hello } from "./hello.ts";
+import { pause } from "../waiting.ts";
+
+/** An agent that has said hello. */
+export interface Ready {
+  readonly agent: Agent;
+  readonly hello: Hello;
+}
+
+/** What a {@linkcode Keeper} works with. */
+export interface KeeperParts extends Omit<AgentParts, "services"> {
+  /** Is told what an agent said in its handshake. */
+  readonly met?: (hello: Hello) => void;
+}
+
+/** Milliseconds before the second start in a row that failed, doubled for each further one, and at most. */
+const BACKOFF_MS = 250;
+const BACKOFF_MOST_MS = 10_000;
+/** Milliseconds of life after which an agent that ended is started again at once. */
+const STEADY_MS = 30_000;
+
+/** Keeps one agent running for many Sessions: started when it is first needed, and again after it ended. */
+export class Keeper {
+  readonly #parts: KeeperParts;
+  readonly #agents = new Set<Agent>();
+  readonly #closing = new AbortController();
+  #current: { readonly agent: Agent; readonly ready: Promise<Ready> } | undefined;
+  #starting: Promise<Ready> | undefined;
+  /** Ends in a row that came too soon. */
+  #failures = 0;
+
+  /** Starts nothing yet. */
+  constructor(parts: KeeperParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The agent that serves now, after its handshake; one is started if need be. `services` are those that a new one is told of. Rejects
+   * with an {@linkcode AgentFailure}; the next call tries again, after a while where it failed before.
+   */
+  ready(services: ClientServices): Promise<Ready> {
+    if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
+    if (this.#current?.agent.state === "serving") return this.#current.ready;
+    this.#starting ??= this.#start(services).finally(() => this.#starting = undefined);
+    return this.#starting;
+  }
+
+  /** Ends all agents. */
+  async close(): Promise<void> {
+    this.#closing.abort(new AgentFailure("engine_gone", "Gangway is shutting down"));
+    await Promise.all([...this.#agents].map((agent) => agent.close()));
+    await this.#starting?.catch(() => {});
+  }
+
+  async #start(services: ClientServices): Promise<Ready> {
+    if (this.#failures > 0) {
+      await pause(Math.min(BACKOFF_MS * 2 ** (this.#failures - 1), BACKOFF_MOST_MS), this.#closing.signal);
+    }
+    const since = performance.now();
+    let agent: Agent;
+    try {
+      agent = new Agent({ ...this.#parts, services });
+    } catch (error) {
+      this.#failures++;
+      throw error;
+    }
+    this.#agents.add(agent);
+    agent.gone.then(() => {
+      this.#agents.delete(agent);
+      // One that was retired has a successor already.
+      if (this.#current?.agent !== agent) return;
+      this.#current = undefined;
+      this.#failures = performance.now() - since > STEADY_MS ? 0 : this.#failures + 1;
+    });
+    const ready = agent.hello.then((hello) => {
+      this.#parts.met?.(hello);
+      return { agent, hello };
+    });
+    this.#current = { agent, ready };
+    return await ready;
+  }
+}

@@ -1,0 +1,187 @@
+import { AgentFailure } from "./failure.ts";
+import type { ConfigOption } from "../../model/config.ts";
+import { Conversation } from "./conversation.ts";
+import type { EngineContext } from "../contract.ts";
+import { isRecord, recordOf, textOf } from "./shape.ts";
+import type { Json, JsonObject } from "../../model/json.ts";
+import type { Ready } from "./keeper.ts";
+
+/** Something that a person should know about how a Session began. */
+export interface Notice {
+  readonly title: string;
+  readonly text: string;
+}
+
+/** An agent's Session that is open. */
+export interface Opened {
+  readonly conversation: Conversation;
+  readonly notices: readonly Notice[];
+}
+
+/** What a {@linkcode Lobby} needs to know. */
+export interface LobbyParts {
+  /** The options that new Sessions began with. */
+  readonly defaults: () => readonly ConfigOption[];
+  /** Is told of the options of a new Session as the agent said them. */
+  readonly began: (options: readonly ConfigOption[]) => void;
+}
+
+/** Sessions that are kept open in an agent although nobody uses them, because it could not take them up again. */
+const KEPT = 64;
+
+const FORGOTTEN = "The agent starts without memory of this Session";
+
+/** Opens Sessions of agents: new ones, and those that the Host had open before. */
+export class Lobby {
+  readonly #parts: LobbyParts;
+  /** By the Host's id of the Session, longest unused first. */
+  readonly #kept = new Map<string, Conversation>();
+
+  /** Opens nothing yet. */
+  constructor(parts: LobbyParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The agent's Session for one of the Host's. `before` is the agent's id of the one that this process had open; else the id comes from
+   * what the Host restored. Rejects with an {@linkcode AgentFailure}.
+   */
+  async open({ agent, hello }: Ready, context: EngineContext, before: string | undefined): Promise<Opened> {
+    const notices: Notice[] = [];
+    const binding = bindingOf(context, hello, notices);
+    const bound = JSON.stringify(binding);
+    const known = before ?? textOf(recordOf(context.restored).sessionId);
+    const kept = this.#take(context.sessionId);
+    const parts = { agent, hello, bound, context };
+    if (kept !== undefined && kept.agent === agent && kept.serving) {
+      if (kept.bound === bound || !(hello.resume || hello.load)) {
+        if (kept.bound !== bound) {
+          notices.push({
+            title: "The agent keeps the folders and MCP servers that it began with",
+            text: "It cannot change those of a Session that is open.",
+          });
+        }
+        kept.context = context;
+        return { conversation: kept, notices };
+      }
+      await kept.end();
+    }
+    const restored = known === undefined ? undefined : await this.#restore(parts, known, binding, notices);
+    const conversation = restored ?? await this.#begin(parts, binding);
+    await context.state({ sessionId: conversation.sessionId });
+    await this.#settle(conversation, restored === undefined && known === undefined, notices);
+    return { conversation, notices };
+  }
+
+  /** The Host needs a Session no more for now. */
+  async leave({ sessionId }: EngineContext, conversation: Conversation): Promise<void> {
+    if (!conversation.serving) return;
+    const { close, load, resume } = conversation.hello;
+    if (close && (load || resume)) return await conversation.end();
+    // It would be forgotten, so it stays where it is.
+    this.#kept.set(sessionId, conversation);
+    for (const [oldest, each] of this.#kept) {
+      if (this.#kept.size <= KEPT) break;
+      this.#kept.delete(oldest);
+      await each.end();
+    }
+  }
+
+  #take(sessionId: string): Conversation | undefined {
+    const kept = this.#kept.get(sessionId);
+    this.#kept.delete(sessionId);
+    return kept;
+  }
+
+  async #begin(parts: Parts, binding: JsonObject): Promise<Conversation> {
+    const { agent, context } = parts;
+    const opened = await agent.open("session/new", {
+      ...binding,
+      ...(context.meta !== undefined && { _meta: context.meta }),
+    });
+    const sessionId = textOf(opened.sessionId);
+    if (sessionId === undefined || sessionId === "") {
+      throw new AgentFailure("engine", "The agent opened a Session and did not say which");
+    }
+    const conversation = new Conversation({ ...parts, sessionId, mode: "live" });
+    conversation.live(opened);
+    this.#parts.began(conversation.settings.list());
+    return conversation;
+  }
+
+  /** Undefined where the agent cannot go on with it. */
+  async #restore(
+    parts: Parts,
+    sessionId: string,
+    binding: JsonObject,
+    notices: Notice[],
+  ): Promise<Conversation | undefined> {
+    const { agent, hello } = parts;
+    if (!hello.resume && !hello.load) {
+      notices.push({
+        title: FORGOTTEN,
+        text: "It cannot go on with Sessions of an earlier process of its own.",
+      });
+      return undefined;
+    }
+    const conversation = new Conversation({ ...parts, sessionId, mode: "replaying" });
+    try {
+      const method = hello.resume ? "session/resume" : "session/load";
+      conversation.live(await agent.open(method, { ...binding, sessionId }));
+      return conversation;
+    } catch (error) {
+      agent.leave(sessionId, conversation);
+      if (!(error instanceof AgentFailure) || error.class !== "engine") throw error;
+      notices.push({ title: FORGOTTEN, text: error.message });
+      return undefined;
+    }
+  }
+
+  /** Brings the settings of both sides together: what a person chose counts, and else what the agent says. */
+  async #settle(conversation: Conversation, isNew: boolean, notices: Notice[]): Promise<void> {
+    const { context, settings } = conversation;
+    const defaults = this.#parts.defaults();
+    const wanted = context.config().options.filter((option) =>
+      !isNew || defaults.find((each) => each.id === option.id)?.value !== option.value
+    );
+    try {
+      await conversation.set(wanted);
+    } catch (error) {
+      if (!(error instanceof AgentFailure) || error.class !== "engine") throw error;
+      notices.push({ title: "The agent did not take a setting", text: error.message });
+    }
+    await context.configured(settings.list());
+  }
+}
+
+type Parts = Pick<Conversation, "agent" | "hello" | "bound" | "context">;
+
+/** Folders and MCP servers as the agent takes them. */
+function bindingOf(
+  { cwd, roots, mcpServers }: EngineContext,
+  { mcp, additionalDirectories }: Ready["hello"],
+  notices: Notice[],
+): JsonObject {
+  const taken: JsonObject[] = [];
+  for (const server of mcpServers) {
+    const type: Json | undefined = server.type;
+    if ((type === "http" && !mcp.http) || (type === "sse" && !mcp.sse)) {
+      const name = isRecord(server) ? textOf(server.name) ?? "unnamed" : "unnamed";
+      notices.push({
+        title: `The agent takes no MCP servers over ${type}`,
+        text: `It works without "${name}".`,
+      });
+    } else taken.push(server);
+  }
+  if (roots.length > 0 && !additionalDirectories) {
+    notices.push({
+      title: "The agent takes no additional folders",
+      text: "It knows the working directory only.",
+    });
+  }
+  return {
+    cwd,
+    mcpServers: taken,
+    ...(roots.length > 0 && additionalDirectories && { additionalDirectories: [...roots] }),
+  };
+}

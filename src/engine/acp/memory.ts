@@ -1,0 +1,34 @@
+import type { EngineProfile } from "../../host/contract.ts";
+import type { Json } from "../../model/json.ts";
+import { z } from "zod";
+
+/** What is kept of an agent for the next start. */
+export type AgentMemory =
+  & Pick<EngineProfile, "prompt" | "mcp">
+  & Partial<Pick<EngineProfile, "version" | "options">>;
+
+const base = {
+  id: z.string(),
+  name: z.string(),
+  description: z.string().optional(),
+  category: z.string().optional(),
+};
+const choice = z.object({ value: z.string(), name: z.string(), description: z.string().optional() });
+const option = z.union([
+  z.object({ ...base, type: z.literal("select"), value: z.string(), choices: z.array(choice) }),
+  z.object({ ...base, type: z.literal("boolean"), value: z.boolean() }),
+]);
+
+const schema = z.object({
+  version: z.string().optional(),
+  prompt: z.object({ image: z.boolean(), audio: z.boolean(), embeddedContext: z.boolean() }),
+  mcp: z.object({ http: z.boolean(), sse: z.boolean() }),
+  options: z.array(option).optional(),
+});
+
+/** Reads what was kept; undefined for what cannot be read, which is then learnt anew. */
+export function memoryOf(kept: Json | undefined): AgentMemory | undefined {
+  if (kept === undefined) return undefined;
+  const read = schema.safeParse(kept);
+  return read.success ? read.data : undefined;
+}

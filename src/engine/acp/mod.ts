@@ -1,0 +1,55 @@
+/**
+ * An Engine that has any agent of the Agent Client Protocol do the work, as a child process.
+ *
+ * @module
+ */
+import type { AgentCommand } from "./process.ts";
+import type { AgentEngine } from "./engine.ts";
+import type { Engine, EngineContext, EngineSession } from "../contract.ts";
+import type { Json } from "../../model/json.ts";
+import type { Log } from "../../model/log.ts";
+import { Profile } from "./profile.ts";
+
+export type { AgentCommand } from "./process.ts";
+
+/** How an agent is put behind the Host. */
+export interface AcpEngineOptions {
+  /** As in `--agent`. */
+  readonly engineId: string;
+  /** Its name for people; the `engineId` where absent. */
+  readonly title?: string;
+  /** How it is started. */
+  readonly command: AgentCommand;
+  /** Where its stderr and its faults go. */
+  readonly log: Log;
+  /** Gangway's own version, as the agent is told. */
+  readonly version: string;
+  /** What `remember` was given last, in an earlier process. */
+  readonly remembered?: Json;
+  /** Keeps what the agent said about itself, for the next start. */
+  readonly remember?: (value: Json) => void;
+}
+
+/**
+ * Makes the Engine. The agent is started by the first Turn, one for all Sessions; what drives it is loaded then.
+ *
+ * @example
+ * ```ts ignore
+ * const gemini = acpEngine({ engineId: "gemini", command: { program: "gemini", args: ["--acp"] }, log, version: "1.0.0" });
+ * ```
+ */
+export function acpEngine(options: AcpEngineOptions): Engine {
+  const { engineId, title = engineId, remembered, remember = () => {} } = options;
+  const profile = new Profile({ engineId, title }, remembered, remember);
+  let engine: Promise<AgentEngine> | undefined;
+  return {
+    profile: profile.current,
+    async open(context: EngineContext): Promise<EngineSession> {
+      engine ??= import("./engine.ts").then(({ AgentEngine }) => new AgentEngine(options, profile));
+      return (await engine).open(context);
+    },
+    async close(): Promise<void> {
+      await (await engine)?.close();
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { AgentFailure, failureOf } from "./failure.ts";
+import { blocksOf } from "./prompt.ts";
+import type { Config } from "../../model/config.ts";
+import type { Conversation } from "./conversation.ts";
+import type { EngineContext, EngineOutcome, EngineSession, EngineSink, EngineTurn } from "../contract.ts";
+import type { Keeper } from "./keeper.ts";
+import type { Lobby, Opened } from "./lobby.ts";
+import { untilAborted } from "../waiting.ts";
+
+/** A stopped Turn's outcome, which the Host ignores. */
+const STOPPED: EngineOutcome = { kind: "completed", stopReason: "end_turn" };
+
+/** What all Sessions of an Engine share. */
+export interface SessionParts {
+  readonly keeper: Keeper;
+  readonly lobby: Lobby;
+}
+
+/** A Session of the Host with an agent behind it, which is started at the first Turn. */
+export class AgentSession implements EngineSession {
+  readonly #context: EngineContext;
+  readonly #parts: SessionParts;
+  readonly #closing = new AbortController();
+  #opened: Promise<Opened> | undefined;
+
+  /** Starts nothing yet. */
+  constructor(context: EngineContext, parts: SessionParts) {
+    this.#context = context;
+    this.#parts = parts;
+  }
+
+  async run(turn: EngineTurn, sink: EngineSink, stop: AbortSignal): Promise<EngineOutcome> {
+    const signal = AbortSignal.any([stop, this.#closing.signal]);
+    try {
+      const conversation = await this.#conversation(turn, sink, signal);
+      const { blocks, degraded } = await blocksOf(
+        turn.input,
+        conversation.hello.prompt,
+        this.#context,
+        signal,
+      );
+      for (const each of degraded) {
+        await sink.notice("warning", "The agent got a link instead of the content", each);
+      }
+      return await conversation.prompt({ turn, sink, signal, blocks });
+    } catch (error) {
+      return signal.aborted ? STOPPED : { kind: "failed", failure: failureOf(error) };
+    }
+  }
+
+  async configure(config: Config): Promise<void> {
+    const opened = await this.#opened?.catch(() => undefined);
+    // What is not running yet is told when it begins.
+    if (opened === undefined || !opened.conversation.serving) return;
+    const { conversation } = opened;
+    try {
+      await conversation.set(config.options);
+    } finally {
+      await this.#context.configured(conversation.settings.list());
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new AgentFailure("engine_gone", "The Session was closed"));
+    const opened = await this.#opened?.catch(() => undefined);
+    if (opened !== undefined) await this.#parts.lobby.leave(this.#context, opened.conversation);
+  }
+
+  async #conversation(turn: EngineTurn, sink: EngineSink, signal: AbortSignal): Promise<Conversation> {
+    const { keeper, lobby } = this.#parts;
+    const present = await this.#opened?.catch(() => undefined);
+    if (present?.conversation.serving) return present.conversation;
+    const ready = await untilAborted(keeper.ready(turn.services()), signal);
+    // Goes on behind a stop, so that nothing is opened twice.
+    this.#opened = lobby.open(ready, this.#context, present?.conversation.sessionId);
+    this.#opened.catch(() => {});
+    const { conversation, notices } = await untilAborted(this.#opened, signal);
+    for (const { title, text } of notices) await sink.notice("warning", title, text);
+    return conversation;
+  }
+}

@@ -1,0 +1,156 @@
+import { cut, numberOf, recordsOf, textOf } from "./shape.ts";
+import { exitCodeOf, rawInputOf, type Shown, shownOf } from "./content.ts";
+import type { EngineSink } from "../contract.ts";
+import type { Faults } from "./faults.ts";
+import type { Json, JsonObject } from "../../model/json.ts";
+import { LIMITS } from "../../limits.ts";
+import type { ToolContent, ToolInput, ToolKind, ToolLocation, ToolResult } from "../../model/tool.ts";
+import type { UsedIds } from "./voices.ts";
+
+/** UTF-16 units of content that a tool shows before its end, all of it together; the end brings it whole. */
+const SHOWN_LENGTH = LIMITS.cardLength;
+
+const KINDS: readonly string[] = [
+  "read",
+  "edit",
+  "delete",
+  "move",
+  "search",
+  "execute",
+  "think",
+  "fetch",
+  "switch_mode",
+  "other",
+] satisfies readonly ToolKind[];
+
+/** Members of an update that a tool's input is made of. */
+const INPUT = ["title", "name", "kind", "locations", "rawInput", "content", "_meta"] as const;
+
+/** The tools of one Turn: an agent's updates name what changed, the Host is given each time the whole. */
+export class Tools {
+  readonly #sink: EngineSink;
+  readonly #faults: Faults;
+  readonly #used: UsedIds;
+  readonly #prefix: string;
+  /** Ids as the Host knows them: an agent that begins to count anew with each prompt gets others. */
+  readonly #ids = new Map<string, string>();
+  readonly #open = new Map<string, JsonObject>();
+
+  /** `prefix` makes ids unique in the Session. */
+  constructor(parts: { sink: EngineSink; faults: Faults; used: UsedIds; prefix: string }) {
+    this.#sink = parts.sink;
+    this.#faults = parts.faults;
+    this.#used = parts.used;
+    this.#prefix = parts.prefix;
+  }
+
+  /** Takes a `tool_call`, a `tool_call_update` or the card of a permission request. */
+  async take(update: JsonObject): Promise<void> {
+    const { toolCallId } = update;
+    if (typeof toolCallId !== "string" || toolCallId === "") return this.#faults.count("malformed");
+    const before = this.#open.get(toolCallId);
+    if (before === undefined && this.#ids.has(toolCallId)) return this.#faults.count("ended_tool");
+    const id = this.#ids.get(toolCallId) ?? this.#name(toolCallId);
+    const changed = Object.entries(update).filter(([name, value]) =>
+      value !== null && name !== "sessionUpdate"
+    );
+    const now: JsonObject = { ...before, ...Object.fromEntries(changed) };
+    this.#open.set(toolCallId, now);
+    const status = now.status;
+    const ends = status === "completed" || status === "failed";
+    if (before === undefined) await this.#sink.toolStart(id, inputOf(now, toolCallId, !ends));
+    else if (INPUT.some((name) => !same(before[name], now[name]))) {
+      await this.#sink.toolInput(id, inputOf(now, toolCallId, !ends));
+    }
+    if (!ends) return;
+    this.#open.delete(toolCallId);
+    await this.#sink.toolResult(id, resultOf(now, status));
+  }
+
+  /** What the Host calls a tool; undefined for one that was not heard of. */
+  idOf(toolCallId: string): string | undefined {
+    return this.#ids.get(toolCallId);
+  }
+
+  /** What a tool is called. */
+  titleOf(toolCallId: string): string | undefined {
+    return textOf(this.#open.get(toolCallId)?.title);
+  }
+
+  /** The Turn is over. The Host marks what is still open as interrupted. */
+  close(): void {
+    for (const _ of this.#open) this.#faults.count("open_tool");
+    this.#open.clear();
+  }
+
+  #name(toolCallId: string): string {
+    const id = this.#used.take(toolCallId) ? toolCallId : `${this.#prefix}-${toolCallId}`;
+    this.#ids.set(toolCallId, id);
+    return id;
+  }
+}
+
+function resultOf(now: JsonObject, status: "completed" | "failed"): ToolResult {
+  const exitCode = exitCodeOf(now.rawOutput);
+  return {
+    status,
+    ...shownOf(now.content),
+    ...(exitCode !== undefined && { exitCode }),
+    ...(now.rawOutput !== undefined && { raw: now.rawOutput }),
+  };
+}
+
+function inputOf(now: JsonObject, toolCallId: string, open: boolean): ToolInput {
+  const { title, name, kind, locations, rawInput, content, _meta } = now;
+  const raw = rawInputOf(rawInput);
+  const shown = open ? within(shownOf(content)) : undefined;
+  return {
+    // What an agent announces is what it is going to do; it does not say whether more is to come.
+    complete: true,
+    sensitive: false,
+    title: textOf(title) ?? textOf(name) ?? toolCallId,
+    kind: KINDS.includes(String(kind)) ? kind as ToolKind : "other",
+    locations: locationsOf(locations),
+    ...(typeof name === "string" && { name }),
+    ...(raw !== undefined && { raw }),
+    ...(shown !== undefined && { shown }),
+    ...metaOf(_meta),
+  };
+}
+
+function locationsOf(list: Json | undefined): ToolLocation[] {
+  return recordsOf(list).flatMap(({ path, line }) => {
+    if (typeof path !== "string") return [];
+    const at = numberOf(line);
+    return [{ path, ...(at !== undefined && { line: at }) }];
+  });
+}
+
+function metaOf(meta: Json | undefined): Pick<ToolInput, "meta"> {
+  if (typeof meta !== "object" || meta === null || Array.isArray(meta)) return {};
+  return JSON.stringify(meta).length <= LIMITS.metaBytes ? { meta: meta as JsonObject } : {};
+}
+
+/** As much as may be shown before the end; undefined for nothing. */
+function within(shown: Shown): Shown | undefined {
+  if (shown.content.length === 0 && shown.diffs.length === 0) return undefined;
+  let left = SHOWN_LENGTH;
+  const diffs = shown.diffs.filter((diff) => {
+    const length = (diff.oldText?.length ?? 0) + diff.newText.length;
+    if (length > left) return false;
+    left -= length;
+    return true;
+  });
+  const content = shown.content.flatMap((part): ToolContent[] => {
+    if (part.kind !== "text") return [part];
+    if (left <= 0) return [];
+    const text = cut(part.text, left);
+    left -= text.length;
+    return [{ ...part, text }];
+  });
+  return { content, diffs };
+}
+
+function same(a: Json | undefined, b: Json | undefined): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,155 @@
+/**
+ * An agent that does what it is told. Its one argument is JSON ({@linkcode Manners}); each line of a prompt's text is a step:
+ * `update JSON`, `raw TEXT`, `ask METHOD JSON`, `stop REASON`, `fail JSON`, `exit CODE`, `hang`, `wait` (for a cancel), `after JSON` (an
+ * update behind the answer), `flood COUNT`, `spawn` (a child that outlives it), `prompt` (say what arrived), `stderr TEXT`.
+ */
+export interface Manners {
+  readonly initialize?: Record<string, unknown> | "hang" | "exit";
+  /** The result of session/new beside the id; a string is how it fails. */
+  readonly opened?: Record<string, unknown> | "hang" | "exit" | "login";
+  /** Updates that are sent before the answer to session/new, and lines. */
+  readonly early?: readonly Record<string, unknown>[];
+  readonly lines?: readonly string[];
+  /** What load and resume say before their answer; absent: they are refused. */
+  readonly history?: readonly Record<string, unknown>[];
+  /** Whether it stays when its input ends. */
+  readonly stays?: boolean;
+}
+
+type Message = Record<string, unknown> & { params?: Record<string, unknown> };
+
+if (import.meta.main) {
+  const manners: Manners = JSON.parse(Deno.args[0] ?? "{}");
+  const encoder = new TextEncoder();
+  const line = (text: string) => {
+    const bytes = encoder.encode(`${text}\n`);
+    for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
+  };
+  const send = (message: Record<string, unknown>) => line(JSON.stringify({ jsonrpc: "2.0", ...message }));
+  const update = (sessionId: unknown, update: unknown) =>
+    send({ method: "session/update", params: { sessionId, update } });
+  const say = (sessionId: unknown, text: string) =>
+    update(sessionId, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+  const answers = new Map<unknown, (message: Message) => void>();
+  const cancels = new Map<unknown, () => void>();
+  let asked = 0;
+  let sessions = 0;
+
+  const follow = async (id: unknown, { sessionId, prompt, ...rest }: Record<string, unknown>) => {
+    const texts = (prompt as { type: string; text?: string }[]).flatMap((block) => block.text ?? []);
+    const after: string[] = [];
+    let stopReason = "end_turn";
+    for (const step of texts.join("\n").split("\n")) {
+      const [, verb = "", detail = ""] = /^(\w+) ?(.*)$/s.exec(step) ?? [];
+      switch (verb) {
+        case "update":
+          update(sessionId, JSON.parse(detail));
+          break;
+        case "raw":
+          line(detail);
+          break;
+        case "say":
+          say(sessionId, detail);
+          break;
+        case "ask": {
+          const [, method = "", params = "{}"] = /^(\S+) (.*)$/s.exec(detail) ?? [];
+          const request = `ask-${++asked}`;
+          const answered = new Promise<Message>((resolve) => answers.set(request, resolve));
+          send({ id: request, method, params: { sessionId, ...JSON.parse(params) } });
+          const { result, error } = await answered;
+          say(sessionId, JSON.stringify(result === undefined ? { error } : { result }));
+          break;
+        }
+        case "prompt":
+          say(sessionId, JSON.stringify({ prompt, ...rest }));
+          break;
+        case "wait":
+          await new Promise<void>((resolve) => cancels.set(sessionId, resolve));
+          stopReason = "cancelled";
+          break;
+        case "hang":
+          return;
+        case "stop":
+          stopReason = detail;
+          break;
+        case "fail":
+          return send({ id, error: JSON.parse(detail) });
+        case "after":
+          after.push(detail);
+          break;
+        case "flood":
+          for (let count = 0; count < Number(detail); count++) say(sessionId, `${count} `);
+          break;
+        case "huge":
+          line("x".repeat(33 * 1024 * 1024));
+          break;
+        case "stderr":
+          await Deno.stderr.write(encoder.encode(`${detail}\n`));
+          break;
+        case "spawn": {
+          const child = new Deno.Command("sleep", {
+            args: ["1000"],
+            stdin: "null",
+            stdout: "null",
+            stderr: "null",
+          })
+            .spawn();
+          say(sessionId, `${Deno.pid} ${child.pid}`);
+          break;
+        }
+        case "exit":
+          Deno.exit(Number(detail));
+      }
+    }
+    send({ id, result: { stopReason } });
+    for (const each of after) update(sessionId, JSON.parse(each));
+  };
+
+  const answer = ({ id, method, params = {} }: Message): void => {
+    switch (method) {
+      case "initialize":
+        if (manners.initialize === "hang") return;
+        if (manners.initialize === "exit") Deno.exit(7);
+        return send({ id, result: { protocolVersion: 1, agentCapabilities: {}, ...manners.initialize } });
+      case "session/new": {
+        if (manners.opened === "hang") return;
+        if (manners.opened === "exit") Deno.exit(8);
+        if (manners.opened === "login") {
+          return send({ id, error: { code: -32000, message: "Authentication required" } });
+        }
+        const sessionId = `${Deno.pid}-${++sessions}`;
+        for (const early of manners.early ?? []) update(sessionId, early);
+        return send({ id, result: { sessionId, ...manners.opened } });
+      }
+      case "session/resume":
+      case "session/load":
+        if (manners.history === undefined) {
+          return send({ id, error: { code: -32002, message: "No such session" } });
+        }
+        for (const each of manners.history) update(params.sessionId, each);
+        return send({ id, result: manners.opened ?? {} });
+      case "session/prompt":
+        return void follow(id, params);
+      case "session/cancel":
+        cancels.get(params.sessionId)?.();
+        return;
+      default:
+        if (id !== undefined) send({ id, result: { configOptions: undefined } });
+    }
+  };
+
+  for (const each of manners.lines ?? []) line(each);
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of Deno.stdin.readable) {
+    rest += decoder.decode(chunk, { stream: true });
+    const lines = rest.split("\n");
+    rest = lines.pop() ?? "";
+    for (const text of lines) {
+      const message: Message = JSON.parse(text);
+      if (message.method !== undefined) answer(message);
+      else answers.get(message.id)?.(message);
+    }
+  }
+  if (manners.stays === true) await new Promise(() => setInterval(() => {}, 1000));
+}
