@@ -13,6 +13,9 @@ export interface CardEnd {
   readonly note?: string;
 }
 
+/** The part of a result, or of a proposal, that a card shows as content. */
+export type ToolBody = Pick<ToolResult, "content" | "diffs">;
+
 /** Where the shown content comes from. It only ever moves forward. */
 export type Stage = "live" | "preview" | "authoritative";
 
@@ -67,6 +70,16 @@ export class ToolCard {
     return this.announced !== undefined && this.announced !== this.durable?.sha256;
   }
 
+  /** What the tool shows before it has a result: a terminal, a change that it proposes. */
+  get proposal(): ToolBody | undefined {
+    const { shown, terminalId } = this.input ?? {};
+    if (terminalId === undefined) return shown;
+    const terminal: ToolContent = { kind: "terminal", terminalId };
+    const content = shown?.content ?? [];
+    const told = content.some((part) => part.kind === "terminal" && part.terminalId === terminalId);
+    return { content: told ? content : [terminal, ...content], diffs: shown?.diffs ?? [] };
+  }
+
   /** When the status moves on from `pending` by itself; Infinity where it does not. */
   get worksFrom(): number {
     return this.end === undefined ? this.#worksFrom : Infinity;
@@ -93,10 +106,10 @@ export class ToolCard {
   /** A later input replaces an earlier one, a preview never a complete one. After the end only what was never known is taken. */
   takeInput(input: ToolInput, now: number): Change {
     if (this.#inputComplete && (!input.complete || this.end !== undefined)) return "nothing";
-    const shown = this.input?.shown;
+    const { shown, terminalId } = this.input ?? {};
     this.input = input;
     if (input.complete) this.#completeInput(now);
-    if (input.shown === shown || this.result !== undefined) return "head";
+    if (this.end !== undefined || (input.shown === shown && input.terminalId === terminalId)) return "head";
     this.#weigh();
     return "all";
   }
@@ -161,13 +174,14 @@ export class ToolCard {
     }
     this.parent ??= record.parent;
     if (final || !this.#inputComplete) {
-      this.input = record.input;
+      // A terminal that this Client was not told of live belongs to another Client, or to the past.
+      const told = this.stage !== "live" || this.input !== undefined;
+      this.input = told ? record.input : inputWithoutTerminals(record.input);
       this.meta ??= record.input.meta;
       if (record.input.complete) this.#completeInput(now);
     }
     this.#takeRecordedOutput(record.output);
     if (final && record.result !== undefined) {
-      // A terminal of a result that this Client was not told live belongs to another Client, or to the past.
       this.result = this.stage === "live" ? withoutTerminals(record.result) : record.result;
       this.end ??= endOf(record.result.status);
       this.stage = "authoritative";
@@ -221,7 +235,7 @@ export class ToolCard {
 
   #weigh(): void {
     const live = (this.output?.length ?? 0) + (this.progress?.length ?? 0);
-    const body = this.result ?? this.input?.shown;
+    const body = this.result ?? this.proposal;
     const settled = body === undefined ? 0 : lengthOf(body.content, body.diffs);
     this.weight = Math.max(this.weight, Math.min(LIMITS.cardLength, Math.max(live, settled)));
   }
@@ -241,7 +255,12 @@ export function wordsOf(shown: ToolInput["shown"]): string {
   return [...texts, ...shown?.diffs.map((diff) => diff.newText) ?? []].join("");
 }
 
-function withoutTerminals(result: ToolResult): ToolResult {
-  if (!result.content.some((part) => part.kind === "terminal")) return result;
-  return { ...result, content: result.content.filter((part) => part.kind !== "terminal") };
+function withoutTerminals<T extends ToolBody>(body: T): T {
+  if (!body.content.some((part) => part.kind === "terminal")) return body;
+  return { ...body, content: body.content.filter((part) => part.kind !== "terminal") };
+}
+
+function inputWithoutTerminals(input: ToolInput): ToolInput {
+  const { terminalId: _, ...rest } = input;
+  return rest.shown === undefined ? rest : { ...rest, shown: withoutTerminals(rest.shown) };
 }

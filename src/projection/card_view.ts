@@ -1,6 +1,6 @@
-import type { Diff, ToolContent, ToolInput, ToolResult } from "../model/tool.ts";
+import type { Diff, ToolContent, ToolInput } from "../model/tool.ts";
 import { bytesOf, fits, jsonText, metaMember, oneLine } from "./encode.ts";
-import type { CardStatus, ToolCard } from "./card.ts";
+import type { CardStatus, ToolBody, ToolCard } from "./card.ts";
 import { fenced } from "./output.ts";
 import { hunksOf } from "./diff.ts";
 import type { Json, JsonObject } from "../model/json.ts";
@@ -98,7 +98,7 @@ export function isAbsolute(path: string): boolean {
 }
 
 /**
- * A card's content as a JSON array within `bytes`: the result where it has something to show, else what the tool wrote, then what has
+ * A card's content as a JSON array within `bytes`: the result where it has something to show, else what the tool proposes and wrote, then what has
  * to be said about its end. Images are the exception: they go whole up to {@linkcode LIMITS.imageBytes} a card.
  */
 export function contentOf(
@@ -109,13 +109,21 @@ export function contentOf(
 ): string {
   const notes = notesOf(card, style.redact).map(textBlock);
   const room = bytes - 2 - notes.reduce((sum, note) => sum + bytesOf(note) + 1, 0);
-  const body = card.result ?? card.input?.shown;
-  const shown = body === undefined ? [] : resultBlocks(body, style, room, images);
-  if (shown.length === 0 && card.output !== undefined) {
-    const output = outputBlock(style.redact(card.output.text()), card.output.dropped, room);
-    if (output !== undefined) shown.push(output);
-  }
+  const settled = card.result === undefined ? [] : bodyBlocks(card.result, style, room, images);
+  const shown = settled.length > 0 ? settled : workBlocks(card, style, room, images);
   return `[${[...shown, ...notes].join(",")}]`;
+}
+
+/** What a tool shows without a result: what it proposes, then what it wrote. */
+function workBlocks(card: ToolCard, style: CardStyle, room: number, images: number): string[] {
+  const { output, proposal } = card;
+  const written = output === undefined ? "" : style.redact(output.text());
+  const half = written === "" ? room : room >> 1;
+  const blocks = proposal === undefined ? [] : bodyBlocks(proposal, style, half, images);
+  if (output === undefined || written === "") return blocks;
+  // Images have room of their own.
+  const taken = blocks.reduce((sum, block) => sum + Math.min(bytesOf(block) + 1, half), 0);
+  return [...blocks, outputBlock(written, output.dropped, room - Math.min(taken, half))];
 }
 
 /** What is said below the content: progress while it works, then how it ended. */
@@ -132,15 +140,15 @@ function notesOf(card: ToolCard, redact: Redact): string[] {
   return notes.filter((note) => note !== "");
 }
 
-function resultBlocks(
-  result: Pick<ToolResult, "content" | "diffs">,
+function bodyBlocks(
+  body: ToolBody,
   style: CardStyle,
   bytes: number,
   images: number,
 ): string[] {
   const items: (Diff | ToolContent)[] = [
-    ...result.diffs,
-    ...result.content.filter((part) => part.kind !== "terminal" || style.terminal),
+    ...body.diffs,
+    ...body.content.filter((part) => part.kind !== "terminal" || style.terminal),
   ];
   const blocks: string[] = [];
   let left = bytes;
@@ -212,8 +220,8 @@ function linkBlock(uri: string, name: string, mimeType: string | undefined, room
 }
 
 /** What a tool wrote, as a terminal shows it. */
-function outputBlock(text: string, dropped: number, room: number): string | undefined {
-  return text === "" ? undefined : fencedBlock((bytes) => keepTail(text, dropped, bytes), "", room);
+function outputBlock(text: string, dropped: number, room: number): string {
+  return fencedBlock((bytes) => keepTail(text, dropped, bytes), "", room);
 }
 
 /** A change: both texts where they fit, else its hunks. A change that redaction hides is said to be hidden. */

@@ -2,7 +2,7 @@ import type { Run } from "../../src/model/run.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import type { Channel } from "../../src/model/message.ts";
 import type { Shows } from "../../src/projection/mod.ts";
-import type { ToolContent, ToolEnd, ToolInput, ToolRecord, ToolResult } from "../../src/model/tool.ts";
+import type { ToolContent, ToolInput, ToolRecord, ToolResult } from "../../src/model/tool.ts";
 import { digestOf } from "../../src/model/digest.ts";
 import { encodeBody, type Row, type RowBody } from "../../src/model/row.ts";
 import { TurnProjection } from "../../src/projection/mod.ts";
@@ -107,10 +107,6 @@ export function record(
 ): ToolRecord {
   const { open = false, ...fields } = rest;
   return { toolCallId, input: INPUT, ...(open ? {} : { result: { ...RESULT, ...change } }), ...fields };
-}
-
-export function end(status: ToolEnd): Partial<ToolResult> {
-  return { status };
 }
 
 let seqs = 0;

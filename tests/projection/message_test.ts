@@ -177,6 +177,7 @@ const LONG: readonly { name: string; text: string }[] = [
   { name: "surrogate pairs", text: "a" + "😀".repeat(40_000) },
   { name: "families", text: "👨‍👩‍👧‍👦".repeat(9_000) },
   { name: "combining marks", text: "xe\u0301".repeat(30_000) },
+  { name: "CR LF", text: ["", "a", "aa", "aaa"].map((lead) => lead + "\r\n".repeat(20_000)).join("") },
   { name: "three-byte letters", text: "語".repeat(60_000) },
 ];
 

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { input, output, progress, projection, result, texts } from "./frames.ts";
 import { Editor } from "./editor.ts";
 import { LIMITS } from "../../src/limits.ts";
@@ -88,6 +88,9 @@ Deno.test("[K8] a slow trickle behind a long output sends little, and leaves not
   assert(stale <= 3200, `${stale} ms without a snapshot`);
   editor.take(shown.tick(now += 5000));
   assertStringIncludes(editor.words("t"), "line 319");
+  editor.take(shown.apply(output("t", 320, `BEGIN ${"w".repeat(900)} END\n`), now += 200));
+  editor.take(shown.tick(now += 5000));
+  assertMatch(editor.words("t"), /BEGIN w+ END/, "all that is new is shown, whatever the debt");
 });
 
 Deno.test("[K8] the last words before a silence are shown while it lasts", () => {
