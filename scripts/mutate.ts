@@ -1,11 +1,15 @@
 /**
  * Plants faults, one at a time, and says which tests catch them: a check that cannot fail proves nothing.
  *
- * Usage: `deno task mutate [--only ID] [--jobs N]`. Each fault is a small edit of a copy of the source; the tests that its entry
- * names are run on it. It counts as caught only when a test that carries one of its acceptance ids fails.
+ * Usage: `deno task mutate [--only ID|PATH] [--jobs N]`. Each fault is a small edit of a copy of the source; the tests that its entry
+ * names are run on it. It counts as caught only when a test that carries one of its acceptance ids fails. `--only` takes those of
+ * one id, or of the files whose path begins so.
  */
 import { parseArgs } from "@std/cli/parse-args";
 import { type Mutant, MUTANTS } from "./mutants/mod.ts";
+import { stdoutScreen } from "../src/cli/screen.ts";
+
+const screen = stdoutScreen();
 
 /** How long the tests of one fault may take; a fault that makes them hang is stopped then. */
 const DEADLINE_MS = 90_000;
@@ -38,6 +42,28 @@ function failed(report: string): string[] {
   return names;
 }
 
+/** What a run of a fault's tests came to. */
+interface Outcome {
+  readonly code: number;
+  /** Names of the tests that failed. */
+  readonly by: readonly string[];
+}
+
+/** Runs the tests of a fault; with `ids` only those that carry one of them. */
+async function runTests({ tests }: Mutant, folder: string, ids: readonly string[] = []): Promise<Outcome> {
+  const filter = ids.length === 0 ? [] : [`--filter=/\\[(${ids.join("|")})\\]/`];
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["test", "-A", "--no-check", "--reporter=tap", ...filter, ...tests],
+    cwd: folder,
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const deadline = setTimeout(() => child.kill("SIGKILL"), DEADLINE_MS);
+  const { code, stdout } = await child.output();
+  clearTimeout(deadline);
+  return { code, by: failed(new TextDecoder().decode(stdout)) };
+}
+
 async function judge(mutant: Mutant, folder: string): Promise<Verdict> {
   const path = `${folder}/${mutant.file}`;
   const source = await Deno.readTextFile(path);
@@ -45,20 +71,11 @@ async function judge(mutant: Mutant, folder: string): Promise<Verdict> {
   if (parts.length !== 2) return { mutant, kind: "unfit", by: [] };
   await Deno.writeTextFile(path, parts.join(mutant.replace));
   try {
-    const child = new Deno.Command(Deno.execPath(), {
-      args: ["test", "-A", "--no-check", "--reporter=tap", ...mutant.tests],
-      cwd: folder,
-      stdout: "piped",
-      stderr: "null",
-    }).spawn();
-    const deadline = setTimeout(() => child.kill("SIGKILL"), DEADLINE_MS);
-    const { code, stdout } = await child.output();
-    clearTimeout(deadline);
-    const by = failed(new TextDecoder().decode(stdout));
-    if (code === 0) return { mutant, kind: "survived", by };
-    const named = by.some((name) => mutant.ids.some((id) => name.includes(`[${id}]`)));
+    const named = await runTests(mutant, folder, mutant.ids);
     // A run that was stopped, or that could not even begin, names nobody.
-    return { mutant, kind: named ? "caught" : "unnamed", by };
+    if (named.code !== 0 && named.by.length > 0) return { mutant, kind: "caught", by: named.by };
+    const { code, by } = await runTests(mutant, folder);
+    return { mutant, kind: code === 0 ? "survived" : "unnamed", by };
   } finally {
     await Deno.writeTextFile(path, source);
   }
@@ -71,20 +88,23 @@ async function worker(queue: Mutant[], verdicts: Verdict[]): Promise<void> {
     const verdict = await judge(mutant, folder);
     verdicts.push(verdict);
     const { kind, by } = verdict;
-    console.log(`${kind.padEnd(8)} [${mutant.ids.join("] [")}] ${mutant.fault}`);
-    if (kind === "unnamed") { for (const name of by) console.log(`           only by: ${name}`); }
+    screen.line(`${kind.padEnd(8)} [${mutant.ids.join("] [")}] ${mutant.fault}`);
+    if (kind === "unnamed") { for (const name of by) screen.line(`           only by: ${name}`); }
   }
   await Deno.remove(folder, { recursive: true });
 }
 
 async function main(): Promise<number> {
   const flags = parseArgs(Deno.args, { string: ["only", "jobs"], default: { jobs: "1" } });
-  const queue = MUTANTS.filter(({ ids }) => flags.only === undefined || ids.includes(flags.only));
+  const { only } = flags;
+  const queue = MUTANTS.filter(({ ids, file }) =>
+    only === undefined || ids.includes(only) || file.startsWith(only)
+  );
   const verdicts: Verdict[] = [];
   await Promise.all(Array.from({ length: Number(flags.jobs) }, () => worker(queue, verdicts)));
   const count = (kind: Verdict["kind"]) => verdicts.filter((verdict) => verdict.kind === kind).length;
   const caught = count("caught");
-  console.log(
+  screen.line(
     `${caught} caught by a test that names the rule, ${count("unnamed")} by another, ` +
       `${count("survived")} survived, ${count("unfit")} do not fit the source`,
   );

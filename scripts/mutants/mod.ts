@@ -1,7 +1,21 @@
+import { CARD_MUTANTS } from "./cards.ts";
+import { FILE_MUTANTS } from "./files.ts";
+import { FRONT_MUTANTS } from "./front.ts";
+import { HOST_MUTANTS } from "./host.ts";
+import { INTERACTION_MUTANTS } from "./interaction.ts";
 import type { Mutant } from "./mutant.ts";
+import { PROJECTION_MUTANTS } from "./projection.ts";
 import { SESSION_MUTANTS } from "./session.ts";
 
 export type { Mutant } from "./mutant.ts";
 
 /** Every planted fault. */
-export const MUTANTS: readonly Mutant[] = [...SESSION_MUTANTS];
+export const MUTANTS: readonly Mutant[] = [
+  ...SESSION_MUTANTS,
+  ...PROJECTION_MUTANTS,
+  ...CARD_MUTANTS,
+  ...INTERACTION_MUTANTS,
+  ...FILE_MUTANTS,
+  ...FRONT_MUTANTS,
+  ...HOST_MUTANTS,
+];

@@ -12,3 +12,11 @@ export interface Mutant {
   /** Test files or folders that ought to notice. */
   readonly tests: readonly string[];
 }
+
+/** Plants faults in one file: the ids of the rule with spaces between them, what goes wrong, the text to find, what replaces it. */
+export type Planter = (ids: string, fault: string, find: string, replace: string) => Mutant;
+
+/** A planter for a file whose faults these tests ought to notice. */
+export function planterOf(file: string, ...tests: readonly string[]): Planter {
+  return (ids, fault, find, replace) => ({ ids: ids.split(" "), fault, file, find, replace, tests });
+}

@@ -4,7 +4,7 @@ import { Editor } from "./editor.ts";
 import { Replay } from "../../src/projection/mod.ts";
 
 Deno.test("[K2] a replay shows nothing raw of a sensitive tool, whichever of row and input says that it is one", () => {
-  const raw = { token: "t0ken" };
+  const raw = { path: "x" };
   const cases = [
     { name: "plain", row: false, input: false, shows: [raw, raw] },
     { name: "sensitive by its row", row: true, input: false, shows: [undefined, undefined] },

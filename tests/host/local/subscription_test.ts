@@ -146,7 +146,7 @@ Deno.test("[R1] a consumer that does not fetch is ended with slow_consumer; the 
   assertEquals(rows[0]?.body?.text.length, 300_000);
 });
 
-Deno.test("[R1] a snapshot is the whole present state, and its first frame is what happened next", async () => {
+Deno.test("[R1] [R3] a snapshot is the whole present state, and its first frame is what happened next", async () => {
   const go = gate();
   const reached = gate();
   await using world = worldOf(async (_turn, sink) => {

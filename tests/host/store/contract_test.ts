@@ -249,7 +249,7 @@ checkSession("batches take effect in call order and readers see them at once", a
   assertEquals(await bodyOf(session, 1), `${text}end`);
 });
 
-checkSession("load tells what a Host needs to go on", async (session, again) => {
+checkSession("[H3] load tells what a Host needs to go on", async (session, again) => {
   const info = infoOf("one", { title: "Named", updatedAt: 5000, config: { revision: 3, options: [] } });
   const ended: TurnRecord = {
     state: "ended",
@@ -456,7 +456,7 @@ checkSession("rows and heads come in order, by Turn, within their bounds", async
 
 // Artifacts
 
-checkSession("uploads grow, are compared, measured and become Artifacts", async (session, again) => {
+checkSession("[F3] uploads grow, are compared, measured and become Artifacts", async (session, again) => {
   const files = session.artifacts;
   const bytes = crypto.getRandomValues(new Uint8Array(50_000));
   const sha256 = [...new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))]
@@ -496,7 +496,7 @@ checkSession("uploads grow, are compared, measured and become Artifacts", async 
 });
 
 checkSession(
-  "Artifacts are listed as they came; one that a Turn used is not removed alone",
+  "[F3] Artifacts are listed as they came; one that a Turn used is not removed alone",
   async (session) => {
     const artifacts = ["z", "a", "m"].map((artifactId) => ({
       artifactId,
@@ -530,7 +530,7 @@ checkSession(
 );
 
 checkSession(
-  "what nobody can reach is swept: unfinished uploads and bytes without a row",
+  "[F4] what nobody can reach is swept: unfinished uploads and bytes without a row",
   async (session, again) => {
     const artifact = { artifactId: "kept", name: "n", mimeType: "t", size: 1, sha256: "" };
     for (const id of ["kept", "orphan", "begun"]) {
