@@ -156,7 +156,8 @@ Deno.test("[A4] a connection that only shakes hands touches nothing, not even at
     }, async (editor) => {
       await editor.initialize();
     });
-    const used = (await Deno.readTextFile(audit)).trim().split("\n").map((line) => JSON.parse(line));
+    const lines = (await Deno.readTextFile(audit)).split("\n").filter((line) => line !== "");
+    const used = lines.map((line) => JSON.parse(line));
     // Asking whether the state folder may be used is no use of it; what lies in it is.
     const touched = used.filter(({ permission, value }) =>
       permission !== "env" && !(["read", "write"].includes(permission) && value === state)
