@@ -94,7 +94,7 @@ export class Dialogs {
   }
 
   async #run(interaction: Interaction, presentation: Presentation, signal: AbortSignal): Promise<void> {
-    const response = await this.#held(interaction.toolCallId, presentation, (card) => {
+    const response = await this.#held(interaction, presentation, (card) => {
       const dialog = dialogOf(interaction, {
         sessionId: this.#sessionId,
         abilities: this.#client.abilities,
@@ -120,21 +120,27 @@ export class Dialogs {
     }
   }
 
-  /** While a dialog is open the card that it is about is shown as it was asked about, and left alone. */
+  /**
+   * While a dialog is open the card that it is about is shown as it was asked about, and left alone. A permission that is about no tool
+   * gets a card of its own: the protocol asks about tools only.
+   */
   async #held<T>(
-    toolCallId: string | undefined,
+    { interactionId, toolCallId, kind, message }: Interaction,
     presentation: Presentation,
     ask: (card: JsonObject | undefined) => Promise<T>,
   ): Promise<T> {
-    if (toolCallId === undefined) return await ask(undefined);
+    const elicited = kind === "question" || kind === "form";
+    if (toolCallId === undefined && elicited) return await ask(undefined);
     const { projection } = presentation;
-    this.#show(presentation, projection.hold(toolCallId, this.#clock.now()));
+    const cardId = toolCallId ?? interactionId;
+    const question = toolCallId === undefined ? message : undefined;
+    this.#show(presentation, projection.hold(cardId, this.#clock.now(), question));
     try {
-      return await ask(projection.card(toolCallId));
+      return await ask(projection.card(cardId));
     } finally {
       // Behind the fence the card stays as it is until the Turn's end closes it: a release would count as shown.
       if (presentation.unwanted === undefined) {
-        this.#show(presentation, projection.release(toolCallId, this.#clock.now()));
+        this.#show(presentation, projection.release(cardId, this.#clock.now()));
       }
     }
   }

@@ -235,3 +235,16 @@ Deno.test("[I9] the card comes before its dialog and is not touched while it is 
   await asked.done;
   await stage.sessions.shutdown();
 });
+
+Deno.test("[I9] [K9] a permission that is about no tool has a card of its own, which ends with it", async () => {
+  const { stage, asked } = await asking({ toolCallId: undefined });
+  assertEquals(stage.client.cardStatus("q"), "pending");
+  const { toolCall } = stage.client.requests[0]!.params as { toolCall: { toolCallId: string } };
+  assertEquals(toolCall.toolCallId, "q");
+  stage.client.requests[0]!.answer({ outcome: { outcome: "selected", optionId: "yes" } });
+  await settle();
+  stage.host.end(stage.turnId);
+  assertEquals(await asked.done, { stop: "end_turn" });
+  assert(["completed", "failed"].includes(String(stage.client.cardStatus("q"))));
+  await stage.sessions.shutdown();
+});
