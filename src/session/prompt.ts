@@ -167,6 +167,8 @@ export class Prompt {
 
   async #dispatch(input: TurnInput): Promise<Outcome> {
     const { attachment, host, sessionId, ids, clock } = this.#options;
+    // Waits that had nothing to wait for did not look: from here on a cancel finds the presentation.
+    this.#abort.signal.throwIfAborted();
     const turnId = ids.next();
     // Observation and the cut come first: frames of the Turn may arrive before the reply.
     const presentation = attachment.present(newTurn(turnId), { cut: attachment.last, owner: "prompt" });

@@ -96,6 +96,30 @@ for (const [what, start] of Object.entries(STARTS)) {
   }
 }
 
+Deno.test("[C1] [C7] [C8] a cancel is answered at whichever step of the code it arrives", async () => {
+  const stage = new Stage();
+  const sessionId = await stage.create();
+  const first = await stage.prompt(sessionId);
+  stage.host.end(stage.turnId);
+  await first.done;
+  for (let steps = 0; steps < 60; steps++) {
+    stage.host.operations.length = 0;
+    const answer = stage.sessions.prompt(
+      sessionId,
+      { parts: [{ kind: "text", text: "go" }] },
+      new AbortController().signal,
+    );
+    let ending: string | undefined;
+    answer.then(({ stopReason }) => ending = stopReason);
+    for (let step = 0; step < steps; step++) await Promise.resolve();
+    stage.sessions.cancel(sessionId);
+    await stage.clock.advance(LIMITS.cancelMs);
+    assertEquals(ending, "cancelled", `cancelled after ${steps} steps`);
+    assertEquals(stage.host.ops("stop").length, stage.host.ops("start").length);
+  }
+  await stage.sessions.shutdown();
+});
+
 Deno.test("[P2] a busy slot is waited for and the prompt then starts under another id", async () => {
   const stage = new Stage();
   const sessionId = await stage.create();
