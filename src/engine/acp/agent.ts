@@ -7,6 +7,7 @@ import { greeting, type Hello, helloOf } from "./hello.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
 import type { Log } from "../../model/log.ts";
 import { recordOf, textOf } from "./shape.ts";
+import { RequestError } from "@agentclientprotocol/sdk";
 import { untilAborted } from "../waiting.ts";
 
 /** What hears one of an agent's Sessions. */
@@ -56,6 +57,7 @@ export class Agent {
   readonly #seats = new Map<string, Seat>();
   readonly #early = new Map<string, JsonObject[]>();
   readonly #over = new AbortController();
+  readonly #fallen = Promise.withResolvers<void>();
   #opening = 0;
   #working = 0;
   #state: AgentState = "serving";
@@ -95,6 +97,8 @@ export class Agent {
     try {
       return recordOf(await untilAborted(this.#link.request(method, params), this.#over.signal));
     } catch (error) {
+      // The pipes break a moment before it is known why.
+      if (!(error instanceof RequestError)) await this.#fallen.promise;
       if (this.#over.signal.aborted) throw this.#over.signal.reason;
       throw refusal(error, `could not ${doing}`, this.#logins);
     }
@@ -166,6 +170,7 @@ export class Agent {
   #fall(sentence: string): void {
     this.#state = "gone";
     this.#over.abort(new AgentFailure("engine_gone", sentence));
+    this.#fallen.resolve();
     this.#link.close();
   }
 
@@ -178,7 +183,7 @@ export class Agent {
       const { program } = this.#parts.command;
       this.#fall(exitSentence(await this.#process.ended, program));
     }
-    await Promise.all([this.#link.over, this.#process.ended]);
+    await Promise.all([this.#link.done, this.#process.ended]);
   }
 
   async #greet(): Promise<Hello> {

@@ -97,13 +97,16 @@ export class Conversation implements Seat {
     }
   }
 
-  /** Sends a prompt and passes on what the agent does until it answers. One at a time. */
+  /** Resolves when no stopped prompt is waited for any more; the agent may have been given up for it. */
+  async quiet(): Promise<void> {
+    await this.#owed;
+  }
+
+  /** Sends a prompt and passes on what the agent does until it answers. One at a time, and only while it is quiet. */
   async prompt({ turn, sink, signal, blocks }: Errand): Promise<EngineOutcome> {
-    if (this.#owed !== undefined) await untilAborted(this.#owed, signal);
     signal.throwIfAborted();
-    if (!this.serving) throw new AgentFailure("engine_gone", "The agent was replaced: try again");
     const { agent, sessionId } = this;
-    const work = new AgentTurn({ turn, sink, faults: agent.faults, used: this.#used });
+    const work = new AgentTurn({ turn, sink, signal, faults: agent.faults, used: this.#used });
     this.#turn = work;
     if (this.#usage !== undefined) work.push(this.#usage);
     this.#usage = undefined;

@@ -23,6 +23,7 @@ export class AgentEngine {
     });
     this.#lobby = new Lobby({
       defaults: () => profile.current.options,
+      preferred: options.preferred ?? {},
       began: (began) => profile.began(began),
     });
   }

@@ -30,14 +30,17 @@ const LAST_LINES_MS = 100;
  * around them and nothing of them is lost to a parser.
  */
 export class AgentLink {
-  /** Resolves when the agent's output has ended or the link was closed. */
+  /** Resolves when nothing goes through any more: one of the pipes broke, or the link was closed. */
   readonly over: Promise<void>;
+  /** Resolves when the process has ended too and nothing is left to read. */
+  readonly done: Promise<void>;
   readonly #process: AgentProcess;
   readonly #events: LinkEvents;
   readonly #faults: Faults;
   readonly #connection: ClientConnection;
   readonly #asked = new Map<Json, { readonly prompted?: string }>();
   readonly #encoder = new TextEncoder();
+  readonly #over = Promise.withResolvers<void>();
   #inbox!: ReadableStreamDefaultController<AnyMessage>;
   #state: "open" | "over" = "open";
 
@@ -52,11 +55,15 @@ export class AgentLink {
       .connect({
         readable: new ReadableStream<AnyMessage>({
           start: (controller) => void (this.#inbox = controller),
-          cancel: () => void (this.#state = "over"),
+          cancel: () => {
+            this.#state = "over";
+            this.#over.resolve();
+          },
         }),
         writable: new WritableStream<AnyMessage>({ write: (message) => this.#send(message) }),
       });
-    this.over = this.#read();
+    this.over = this.#over.promise;
+    this.done = this.#read();
   }
 
   /** Asks. Rejects with the agent's error, or where it is gone. */
@@ -74,6 +81,7 @@ export class AgentLink {
     if (this.#state === "over") return;
     this.#state = "over";
     this.#inbox.close();
+    this.#over.resolve();
   }
 
   async #send(message: AnyMessage): Promise<void> {

@@ -5,6 +5,7 @@ import type { EngineContext } from "../contract.ts";
 import { isRecord, recordOf, textOf } from "./shape.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
 import type { Ready } from "./keeper.ts";
+import { withPreferred } from "./options.ts";
 
 /** Something that a person should know about how a Session began. */
 export interface Notice {
@@ -22,6 +23,8 @@ export interface Opened {
 export interface LobbyParts {
   /** The options that new Sessions began with. */
   readonly defaults: () => readonly ConfigOption[];
+  /** Values that a person wants in new Sessions. */
+  readonly preferred: Readonly<Record<string, string | boolean>>;
   /** Is told of the options of a new Session as the agent said them. */
   readonly began: (options: readonly ConfigOption[]) => void;
 }
@@ -53,6 +56,7 @@ export class Lobby {
     const known = before ?? textOf(recordOf(context.restored).sessionId);
     const kept = this.#take(context.sessionId);
     const parts = { agent, hello, bound, context };
+    await kept?.quiet();
     if (kept !== undefined && kept.agent === agent && kept.serving) {
       if (kept.bound === bound || !(hello.resume || hello.load)) {
         if (kept.bound !== bound) {
@@ -73,13 +77,17 @@ export class Lobby {
     return { conversation, notices };
   }
 
-  /** The Host needs a Session no more for now. */
+  /** The Host needs a Session no more for now. One that the agent can take up again is closed there, once it is quiet. */
   async leave({ sessionId }: EngineContext, conversation: Conversation): Promise<void> {
     if (!conversation.serving) return;
-    const { close, load, resume } = conversation.hello;
-    if (close && (load || resume)) return await conversation.end();
-    // It would be forgotten, so it stays where it is.
+    // At once, so that whoever opens it anew meanwhile finds it.
     this.#kept.set(sessionId, conversation);
+    await conversation.quiet();
+    const { close, load, resume } = conversation.hello;
+    if (close && (load || resume) && this.#kept.get(sessionId) === conversation) {
+      this.#kept.delete(sessionId);
+      await conversation.end();
+    }
     for (const [oldest, each] of this.#kept) {
       if (this.#kept.size <= KEPT) break;
       this.#kept.delete(oldest);
@@ -141,9 +149,11 @@ export class Lobby {
   async #settle(conversation: Conversation, isNew: boolean, notices: Notice[]): Promise<void> {
     const { context, settings } = conversation;
     const defaults = this.#parts.defaults();
-    const wanted = context.config().options.filter((option) =>
+    const chosen = context.config().options.filter((option) =>
       !isNew || defaults.find((each) => each.id === option.id)?.value !== option.value
     );
+    const preferred = isNew ? withPreferred(settings.list(), this.#parts.preferred) : [];
+    const wanted = [...preferred.filter(({ id }) => !chosen.some((each) => each.id === id)), ...chosen];
     try {
       await conversation.set(wanted);
     } catch (error) {

@@ -22,6 +22,8 @@ export interface AcpEngineOptions {
   readonly command: AgentCommand;
   /** Where its stderr and its faults go. */
   readonly log: Log;
+  /** Values of its options in new Sessions, by their ids; what it does not take is left out. */
+  readonly preferred?: Readonly<Record<string, string | boolean>>;
   /** Gangway's own version, as the agent is told. */
   readonly version: string;
   /** What `remember` was given last, in an earlier process. */
@@ -39,8 +41,8 @@ export interface AcpEngineOptions {
  * ```
  */
 export function acpEngine(options: AcpEngineOptions): Engine {
-  const { engineId, title = engineId, remembered, remember = () => {} } = options;
-  const profile = new Profile({ engineId, title }, remembered, remember);
+  const { engineId, title = engineId, remembered, remember = () => {}, preferred = {} } = options;
+  const profile = new Profile({ engineId, title, preferred, remembered, remember });
   let engine: Promise<AgentEngine> | undefined;
   return {
     profile: profile.current,

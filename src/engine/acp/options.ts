@@ -88,6 +88,14 @@ export class Settings {
   }
 }
 
+/** Options with the values that are preferred, as far as they are taken. */
+export function withPreferred(
+  options: readonly ConfigOption[],
+  preferred: Readonly<Record<string, string | boolean>>,
+): readonly ConfigOption[] {
+  return options.map((option) => withValue(option, preferred[option.id]) ?? option);
+}
+
 /** An agent's options; those that cannot be shown are left out. */
 function optionsOf(list: Json | undefined): readonly ConfigOption[] {
   return recordsOf(list).flatMap((option): ConfigOption[] => {

@@ -3,6 +3,7 @@ import type { EngineProfile } from "../../host/contract.ts";
 import type { Hello } from "./hello.ts";
 import { type AgentMemory, memoryOf } from "./memory.ts";
 import type { Json } from "../../model/json.ts";
+import { withPreferred } from "./options.ts";
 
 /** What is known of an agent that was never started: what can be passed on to it, or degraded to a link. */
 const UNKNOWN: Pick<EngineProfile, "prompt" | "mcp" | "options" | "commands" | "authMethods"> = {
@@ -20,20 +21,25 @@ export class Profile {
   readonly #remember: (value: Json) => void;
   #memory: AgentMemory | undefined;
 
-  /** `remembered` is what `remember` was given in an earlier process. */
-  constructor(
-    names: { readonly engineId: string; readonly title: string },
-    remembered: Json | undefined,
-    remember: (value: Json) => void,
-  ) {
-    this.#remember = remember;
-    this.#memory = memoryOf(remembered);
+  /** Nothing is started for it. */
+  constructor(parts: {
+    readonly engineId: string;
+    readonly title: string;
+    /** Values that a person wants instead of the agent's own. */
+    readonly preferred: Readonly<Record<string, string | boolean>>;
+    /** What `remember` was given in an earlier process. */
+    readonly remembered: Json | undefined;
+    readonly remember: (value: Json) => void;
+  }) {
+    this.#remember = parts.remember;
+    this.#memory = memoryOf(parts.remembered);
     this.current = {
-      engineId: names.engineId,
-      title: names.title,
+      engineId: parts.engineId,
+      title: parts.title,
       linkedDirectories: true,
       ...UNKNOWN,
       ...this.#memory,
+      options: withPreferred(this.#memory?.options ?? [], parts.preferred),
     };
   }
 

@@ -87,7 +87,7 @@ export class Requests {
   /** Undefined where the Turn was stopped, the agent took its question back, or nobody can be asked. */
   async #ask(turn: AgentTurn, question: Question, signal: AbortSignal): Promise<Answer | undefined> {
     try {
-      return await untilAborted(turn.sink.ask(question), signal);
+      return await untilAborted(turn.sink.ask(question), AbortSignal.any([signal, turn.signal]));
     } catch {
       return undefined;
     }

@@ -69,6 +69,7 @@ export class AgentSession implements EngineSession {
   async #conversation(turn: EngineTurn, sink: EngineSink, signal: AbortSignal): Promise<Conversation> {
     const { keeper, lobby } = this.#parts;
     const present = await this.#opened?.catch(() => undefined);
+    if (present !== undefined) await untilAborted(present.conversation.quiet(), signal);
     if (present?.conversation.serving) return present.conversation;
     const ready = await untilAborted(keeper.ready(turn.services()), signal);
     // Goes on behind a stop, so that nothing is opened twice.

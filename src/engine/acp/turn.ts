@@ -11,6 +11,8 @@ import { type UsedIds, Voices } from "./voices.ts";
 export interface TurnParts {
   readonly turn: EngineTurn;
   readonly sink: EngineSink;
+  /** Aborts when the Turn is stopped. */
+  readonly signal: AbortSignal;
   readonly faults: Faults;
   readonly used: UsedIds;
 }
@@ -22,6 +24,7 @@ const WAITING = 512;
 export class AgentTurn {
   readonly turn: EngineTurn;
   readonly sink: EngineSink;
+  readonly signal: AbortSignal;
   readonly tools: Tools;
   readonly #voices: Voices;
   readonly #faults: Faults;
@@ -34,6 +37,7 @@ export class AgentTurn {
   constructor(parts: TurnParts) {
     this.turn = parts.turn;
     this.sink = parts.sink;
+    this.signal = parts.signal;
     this.#faults = parts.faults;
     const names = { sink: parts.sink, faults: parts.faults, used: parts.used, prefix: parts.turn.runId };
     this.tools = new Tools(names);

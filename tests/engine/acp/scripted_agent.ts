@@ -32,6 +32,8 @@ if (import.meta.main) {
     update(sessionId, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
   const answers = new Map<unknown, (message: Message) => void>();
   const cancels = new Map<unknown, () => void>();
+  const settings: unknown[] = [];
+  const bindings = new Map<unknown, unknown>();
   let asked = 0;
   let sessions = 0;
 
@@ -62,6 +64,15 @@ if (import.meta.main) {
         }
         case "prompt":
           say(sessionId, JSON.stringify({ prompt, ...rest }));
+          break;
+        case "set":
+          say(sessionId, JSON.stringify(settings));
+          break;
+        case "session":
+          say(sessionId, String(sessionId));
+          break;
+        case "opened":
+          say(sessionId, JSON.stringify(bindings.get(sessionId)));
           break;
         case "wait":
           await new Promise<void>((resolve) => cancels.set(sessionId, resolve));
@@ -118,6 +129,7 @@ if (import.meta.main) {
           return send({ id, error: { code: -32000, message: "Authentication required" } });
         }
         const sessionId = `${Deno.pid}-${++sessions}`;
+        bindings.set(sessionId, params);
         for (const early of manners.early ?? []) update(sessionId, early);
         return send({ id, result: { sessionId, ...manners.opened } });
       }
@@ -133,6 +145,10 @@ if (import.meta.main) {
       case "session/cancel":
         cancels.get(params.sessionId)?.();
         return;
+      case "session/set_mode":
+      case "session/set_config_option":
+        settings.push([method, params.modeId ?? params.value]);
+        return send({ id, result: {} });
       default:
         if (id !== undefined) send({ id, result: { configOptions: undefined } });
     }
