@@ -15,8 +15,12 @@ export type StoreChoice =
 
 /** How to serve. */
 export interface ServeOptions {
-  /** Name of the Engine for new Sessions; the workbench where absent. */
+  /** Name of the agent of new Sessions. */
   readonly agent?: string;
+  /** Program and arguments of an agent, as they stand behind `--`. */
+  readonly command?: readonly string[];
+  /** The configuration file; the usual one where absent. */
+  readonly config?: string;
   readonly store: StoreChoice;
   /** Absent: `info` where a log file is named, else silent. */
   readonly logLevel?: LogLevel;
@@ -35,13 +39,14 @@ export type Command =
   | { readonly kind: "mistake"; readonly message: string };
 
 const COMMANDS = ["serve", "demo", "doctor", "help"] as const;
-const TEXT_FLAGS = ["agent", "state", "log-level", "log-file"] as const;
+const TEXT_FLAGS = ["agent", "config", "state", "log-level", "log-file"] as const;
 const PLAIN_FLAGS = ["memory", "help", "version"] as const;
 
 /** Understands a command line. Never throws; permission flags of a binary are taken out before. */
 export function parseCommand(args: readonly string[]): Command {
   const mistakes: string[] = [];
-  const parsed = parseArgs([...args], {
+  const { own, agent } = splitCommand(args);
+  const parsed = parseArgs([...own], {
     string: [...TEXT_FLAGS],
     boolean: [...PLAIN_FLAGS],
     alias: { h: "help", V: "version" },
@@ -57,7 +62,7 @@ export function parseCommand(args: readonly string[]): Command {
   const command = COMMANDS.find((command) => command === name);
   if (command === undefined) mistakes.unshift(unknownCommand(name));
   else if (surplus.length > 0) mistakes.push(`"${command}" takes no argument like "${surplus[0]}"`);
-  const options = serveOptions(parsed, mistakes);
+  const options = serveOptions(parsed, agent, mistakes);
   const mistake = mistakes[0];
   if (command === undefined || mistake !== undefined) return { kind: "mistake", message: mistake ?? "" };
   switch (command) {
@@ -66,11 +71,24 @@ export function parseCommand(args: readonly string[]): Command {
       return { kind: command, options };
     case "demo":
     case "help":
-      return { kind: command };
+      if (agent === undefined) return { kind: command };
+      return { kind: "mistake", message: `"${command}" takes no agent behind "--"` };
   }
 }
 
-function serveOptions(parsed: Record<string, unknown>, mistakes: string[]): ServeOptions {
+/** A command line up to its first `--`, and the agent's words behind it; undefined without `--`. */
+export function splitCommand(
+  args: readonly string[],
+): { readonly own: readonly string[]; readonly agent?: readonly string[] } {
+  const at = args.indexOf("--");
+  return at < 0 ? { own: args } : { own: args.slice(0, at), agent: args.slice(at + 1) };
+}
+
+function serveOptions(
+  parsed: Record<string, unknown>,
+  command: readonly string[] | undefined,
+  mistakes: string[],
+): ServeOptions {
   const text = (flag: typeof TEXT_FLAGS[number]): string | undefined => {
     const value = parsed[flag];
     if (typeof value !== "string") return undefined;
@@ -86,8 +104,16 @@ function serveOptions(parsed: Record<string, unknown>, mistakes: string[]): Serv
   if (folder !== undefined && parsed.memory === true) {
     mistakes.push(`"--state" and "--memory" contradict each other: name one of them`);
   }
+  const agent = text("agent");
+  const config = text("config");
+  if (command?.length === 0) mistakes.push(`"--" is followed by the agent's command, as in -- gemini --acp`);
+  if (command !== undefined && agent !== undefined) {
+    mistakes.push(`"--agent" and a command behind "--" contradict each other: name one of them`);
+  }
   return {
-    agent: text("agent"),
+    agent,
+    ...(command !== undefined && { command }),
+    ...(config !== undefined && { config }),
     store: folder !== undefined
       ? { kind: "folder", folder }
       : { kind: parsed.memory === true ? "memory" : "default" },
@@ -97,7 +123,7 @@ function serveOptions(parsed: Record<string, unknown>, mistakes: string[]): Serv
 }
 
 function example(flag: typeof TEXT_FLAGS[number]): string {
-  return { agent: "workbench", state: "FOLDER", "log-level": "info", "log-file": "FILE" }[flag];
+  return { agent: "workbench", config: "FILE", state: "FOLDER", "log-level": "info", "log-file": "FILE" }[flag];
 }
 
 function unknownFlag(arg: string): string {

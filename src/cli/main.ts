@@ -1,4 +1,4 @@
-import { AGENT, serve } from "./serve.ts";
+import { serve } from "./serve.ts";
 import { type Command, parseCommand, type ServeOptions } from "./flags.ts";
 import { type Permissions, takePermissions } from "./permissions.ts";
 import { stderrSink } from "./log.ts";
@@ -24,13 +24,8 @@ async function run(command: Command, serve: (options: ServeOptions) => Promise<n
   switch (command.kind) {
     case "mistake":
       return await mistake(command.message);
-    case "serve": {
-      const { agent } = command.options;
-      if (agent !== undefined && agent !== AGENT) {
-        return await mistake(`There is no agent "${agent}": "${AGENT}" is the one there is`);
-      }
+    case "serve":
       return await serve(command.options);
-    }
     default:
       return await show(command);
   }

@@ -19,7 +19,13 @@ export function takePermissions(
 ): { permissions: Permissions; rest: readonly string[] } {
   const permissions: Partial<Record<PermissionName, Grant>> = {};
   const rest: string[] = [];
-  for (const arg of args) {
+  // Behind it stand an agent's own flags.
+  const end = args.indexOf("--");
+  for (const [at, arg] of args.entries()) {
+    if (end >= 0 && at >= end) {
+      rest.push(arg);
+      continue;
+    }
     if (arg === "-A" || arg === "--allow-all") {
       for (const name of PERMISSIONS) permissions[name] = true;
       continue;

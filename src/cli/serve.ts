@@ -1,3 +1,4 @@
+import { openRoster } from "./roster.ts";
 import { fileSink, lineLog, type LineSink, stderrSink } from "./log.ts";
 import { planStore, type StorePlan, thisMachine } from "./state.ts";
 import { randomIds, systemClock } from "../system.ts";
@@ -10,10 +11,6 @@ import type { ServeOptions } from "./flags.ts";
 import { serveStdio } from "../acp/stdio.ts";
 import type { Store } from "../host/store/contract.ts";
 import { VERSION } from "./version.ts";
-import { workbench } from "../engine/workbench/mod.ts";
-
-/** The name of the only agent so far. */
-export const AGENT = "workbench";
 
 /**
  * Serves one editor on stdin and stdout until it is gone. Resolves with the exit code. What is not needed for the handshake is loaded
@@ -28,12 +25,20 @@ export async function serve(options: ServeOptions, grants?: ReadGrants): Promise
     return 2;
   }
   const { log } = opened;
-  const plan = planStore(options.store, thisMachine());
+  const machine = thisMachine();
+  const plan = planStore(options.store, machine);
+  const folder = plan.kind === "folder" ? plan.folder : undefined;
+  const roster = await openRoster({ options, machine, log, ...(folder !== undefined && { folder }) });
+  if (roster.kind === "refused") {
+    errors.line(`gangway: ${roster.why}`);
+    await Promise.all([opened.sink?.close(), errors.close()]);
+    return 2;
+  }
   if (plan.kind === "memory" && plan.why !== undefined) errors.line(`gangway: ${plan.why}`);
   const host = new LocalHost({
     store: () => openStore(plan, log),
-    engines: [workbench({ reason: options.agent === undefined ? "fallback" : "chosen" })],
-    defaultEngine: AGENT,
+    engines: roster.engines,
+    defaultEngine: roster.defaultEngine,
     clock: systemClock,
     ids: randomIds,
     log,
@@ -41,7 +46,7 @@ export async function serve(options: ServeOptions, grants?: ReadGrants): Promise
   try {
     return await serveStdio({
       host: host.connect(randomIds.next()),
-      files: new ScopedFiles({ denials: plan.kind === "folder" ? [plan.folder] : [], grants }),
+      files: new ScopedFiles({ denials: folder === undefined ? [] : [folder], grants }),
       clock: systemClock,
       ids: randomIds,
       log,

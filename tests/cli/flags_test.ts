@@ -16,6 +16,12 @@ Deno.test("a command line becomes a command", async (t) => {
       options: { ...DEFAULTS, logLevel: "debug", logFile: "f" },
     }],
     ["doctor --memory", { kind: "doctor", options: { ...DEFAULTS, store: { kind: "memory" } } }],
+    ["--config c.json", { kind: "serve", options: { ...DEFAULTS, config: "c.json" } }],
+    ["--memory -- gemini --acp -A", {
+      kind: "serve",
+      options: { ...DEFAULTS, store: { kind: "memory" }, command: ["gemini", "--acp", "-A"] },
+    }],
+    ["doctor -- x", { kind: "doctor", options: { ...DEFAULTS, command: ["x"] } }],
     ["demo", { kind: "demo" }],
     ["help", { kind: "help" }],
     ["--help", { kind: "help" }],
@@ -43,6 +49,9 @@ Deno.test("a mistake names the word and the way out", async (t) => {
     ["--agent=", '"--agent"', "--agent=workbench"],
     ["--state", '"--state"', "--state=FOLDER"],
     ["--log-level loud", '"loud"', "debug, info, warn, error"],
+    ["--agent a -- b", '"--agent"', '"--"'],
+    ["--", '"--"', "command"],
+    ["demo -- x", '"demo"', '"--"'],
     ["--state /s --memory", '"--state"', '"--memory"'],
   ];
   for (const [line, ...parts] of table) {

@@ -1,0 +1,138 @@
+import { acpEngine } from "../engine/acp/mod.ts";
+import type { AgentCommand } from "../engine/acp/mod.ts";
+import type { ConfiguredAgent } from "./config.ts";
+import type { Engine } from "../engine/contract.ts";
+import type { Log } from "../model/log.ts";
+import type { Machine } from "./state.ts";
+import { openMemory } from "./memory.ts";
+import type { ServeOptions } from "./flags.ts";
+import { VERSION } from "./version.ts";
+import { workbench } from "../engine/workbench/mod.ts";
+
+/** The agent that is always there. */
+export const WORKBENCH = "workbench";
+
+/** The agents that Sessions may have, and the one of new Sessions. */
+export interface Roster {
+  readonly kind: "roster";
+  readonly engines: readonly Engine[];
+  readonly defaultEngine: string;
+}
+
+/** What making a roster came to; `why` is a sentence for the user. */
+export type RosterOrRefusal = Roster | { readonly kind: "refused"; readonly why: string };
+
+/** What a roster is made from. */
+export interface RosterParts {
+  readonly options: ServeOptions;
+  readonly machine: Machine;
+  readonly log: Log;
+  /** Where what agents said about themselves is kept; nowhere where absent. */
+  readonly folder?: string;
+}
+
+/** Knows every agent that the command line and the configuration name. Starts none. */
+export async function openRoster(parts: RosterParts): Promise<RosterOrRefusal> {
+  const { options, machine } = parts;
+  const found = findConfig(options.config, machine);
+  if (found.kind === "refused") return found;
+  const agents: Record<string, ConfiguredAgent> = {};
+  let preferred: string | undefined;
+  if (found.kind === "file") {
+    const { readConfig } = await import("./config.ts");
+    const read = readConfig(found.text, found.file);
+    if (read.kind === "refused") return read;
+    Object.assign(agents, read.config.agents);
+    preferred = read.config.defaultAgent;
+  }
+  const [program, ...args] = options.command ?? [];
+  const own = program === undefined ? undefined : nameOf(program, args);
+  if (own !== undefined && program !== undefined) agents[own] = { command: program, args };
+  const name = own ?? options.agent ?? preferred;
+  if (name !== undefined && name !== WORKBENCH && !(name in agents)) {
+    const known = [WORKBENCH, ...Object.keys(agents)].map((each) => `"${each}"`).join(", ");
+    return { kind: "refused", why: `There is no agent "${name}": there is ${known}` };
+  }
+  return {
+    kind: "roster",
+    engines: [
+      workbench({ reason: name === undefined ? "fallback" : "chosen" }),
+      ...Object.entries(agents).map(([engineId, agent]) => engineOf(engineId, agent, parts)),
+    ],
+    defaultEngine: name ?? WORKBENCH,
+  };
+}
+
+/** A configured agent's command. */
+export function commandOf({ command, args = [], env, cwd }: ConfiguredAgent): AgentCommand {
+  return { program: command, args, ...(env !== undefined && { env }), ...(cwd !== undefined && { cwd }) };
+}
+
+function engineOf(engineId: string, agent: ConfiguredAgent, { log, folder }: RosterParts): Engine {
+  const command = commandOf(agent);
+  const memory = openMemory({ engineId, command, log, ...(folder !== undefined && { folder }) });
+  return acpEngine({
+    engineId,
+    command,
+    log,
+    version: VERSION,
+    ...memory,
+    ...(agent.options !== undefined && { preferred: agent.options }),
+  });
+}
+
+/** Programs that run others: what they run is the agent's name. */
+const RUNNERS = /^(npx|bunx|pnpx|uvx|pipx|node|bun|deno|python3?|sh|bash|env|cmd|npm|pnpm|yarn)$/;
+/** Words by which a runner is told what to do. */
+const VERBS = /^(run|exec|dlx|x|tool)$/;
+
+/** A name that a command has for as long as it is about the same agent, whatever its flags. */
+export function nameOf(program: string, args: readonly string[]): string {
+  const first = last(program);
+  const inner = RUNNERS.test(first) ? args.find((arg) => !arg.startsWith("-") && !VERBS.test(arg)) : undefined;
+  const name = last(inner ?? program).replace(/(?<=.)@[^@]*$/, "").replace(/\.(exe|cmd|m?[jt]s|py|sh)$/, "");
+  const usable = name.replace(/[^A-Za-z0-9_.-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "").slice(0, 64);
+  return usable === "" || usable === WORKBENCH ? "agent" : usable;
+}
+
+function last(path: string): string {
+  return path.split(/[\\/]/).at(-1) || path;
+}
+
+type Found =
+  | { readonly kind: "none" }
+  | { readonly kind: "file"; readonly file: string; readonly text: string }
+  | { readonly kind: "refused"; readonly why: string };
+
+/** The file that was named, else the one in the user's configuration folder where there is one that may be read. */
+function findConfig(named: string | undefined, machine: Machine): Found {
+  const file = named ?? usualPlace(machine);
+  if (file === undefined) return { kind: "none" };
+  if (!machine.granted("read", file)) {
+    if (named === undefined) return { kind: "none" };
+    return { kind: "refused", why: `"${file}" cannot be read: start Gangway with --allow-read=${file}` };
+  }
+  try {
+    return { kind: "file", file, text: Deno.readTextFileSync(file) };
+  } catch (error) {
+    const missing = error instanceof Deno.errors.NotFound;
+    if (missing && named === undefined) return { kind: "none" };
+    const reason = missing ? "there is no such file" : error instanceof Error ? error.message : String(error);
+    return { kind: "refused", why: `"${file}" cannot be read: ${reason}` };
+  }
+}
+
+/** Where a user's configuration belongs on this operating system; undefined where that cannot be told. */
+export function usualPlace(machine: Machine): string | undefined {
+  const value = (variable: string) => {
+    const answer = machine.env(variable);
+    return answer === "denied" || !answer.value ? undefined : answer.value;
+  };
+  if (machine.os === "windows") {
+    const data = value("APPDATA");
+    return data && `${data}\\gangway\\gangway.json`;
+  }
+  const home = value("HOME");
+  const folder = value("XDG_CONFIG_HOME") ?? (home && `${home}/.config`);
+  return folder && `${folder}/gangway/gangway.json`;
+}
