@@ -1,12 +1,11 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { JsonObject } from "../../src/model/json.ts";
-import { type Editor, withEditor } from "../support/editor.ts";
+import { withEditor } from "../support/editor.ts";
 import { fields } from "../support/rules.ts";
 import { gangway, withFolder } from "../support/launch.ts";
 import { link, listed, newSession, openSession, promptParams, tell } from "../support/talk.ts";
 import { cardText, textOf } from "../support/screen.ts";
 import { choose } from "../support/answers.ts";
-import { OFFERED } from "../../src/acp/negotiation.ts";
 
 Deno.test("[S1] a Session needs an absolute existing directory, reached by a symlink or not", async (t) => {
   await withFolder(async (folder) => {
@@ -221,123 +220,3 @@ Deno.test("[S7] two Sessions of one process have their own directory, roots and 
     });
   });
 });
-
-Deno.test("[S8] two processes on one state folder work side by side", async (t) => {
-  await withFolder(async (folder) => {
-    const launch = gangway("--state", `${folder}/state`);
-    await withEditor({ launch }, async (first) => {
-      await withEditor({ launch }, async (second) => {
-        // Both open the folder for the first time at once.
-        const [ours, theirs] = await Promise.all([openSession(first, folder), openSession(second, folder)]);
-
-        await t.step("both create, prompt and list", async () => {
-          const told = await Promise.all([tell(first, ours, "/say one"), tell(second, theirs, "/say two")]);
-          assertEquals(told.map(({ screen }) => textOf(screen)), ["one", "two"]);
-          for (const editor of [first, second]) {
-            assertEquals((await listed(editor)).map((info) => info.sessionId).sort(), [ours, theirs].sort());
-          }
-        });
-
-        await t.step("many at once", async () => {
-          const create = async (editor: Editor) => {
-            for (let at = 0; at < 20; at++) {
-              const sessionId = await newSession(editor, folder);
-              assertEquals((await tell(editor, sessionId, "/say x")).stopReason, "end_turn");
-            }
-          };
-          await Promise.all([create(first), create(second)]);
-          assertEquals((await listed(first)).length, 42);
-        });
-
-        await t.step({
-          name: "a live one is busy and says by whom",
-          ignore: !OFFERED.load || !OFFERED.resume,
-          async fn() {
-            for (const method of ["session/load", "session/resume"]) {
-              const error = await second.refused(method, { sessionId: ours, cwd: folder, mcpServers: [] });
-              assertEquals([error.code, fields(error.data).code], [-32603, "session_busy"]);
-              assertStringIncludes(error.message, String(first.pid));
-            }
-          },
-        });
-
-        await t.step({
-          name: "after its process is gone it is free",
-          ignore: !OFFERED.resume,
-          async fn() {
-            await first.finish();
-            await second.request("session/resume", { sessionId: ours, cwd: folder, mcpServers: [] });
-            assertEquals(textOf((await tell(second, ours, "/say three")).screen), "three");
-          },
-        });
-      });
-    });
-  });
-});
-
-Deno.test("[S9] secrets of MCP servers and contents of linked files reach no row, log or error", async () => {
-  await withFolder(async (folder) => {
-    const secrets = ["env-secret-81723", "header-secret-99120", "arg-of-file-55501"];
-    const [env, header, contents] = secrets as [string, string, string];
-    await Deno.mkdir(`${folder}/work`);
-    await Deno.writeTextFile(`${folder}/work/notes.txt`, `the content is ${contents}\n`);
-    const log = `${folder}/gangway.log`;
-    const launch = gangway("--state", `${folder}/state`, "--log-level", "debug", "--log-file", log);
-    await withEditor({ launch }, async (editor) => {
-      await editor.initialize();
-      const mcpServers = [{
-        name: "files",
-        command: "/bin/false",
-        args: [],
-        env: [{ name: "TOKEN", value: env }],
-      }];
-      const sessionId = await newSession(editor, `${folder}/work`, { mcpServers });
-      const told = await tell(editor, sessionId, "what is this", link(`${folder}/work/notes.txt`));
-      assertEquals(told.stopReason, "end_turn");
-      // Every kind of failure is a chance to say too much.
-      const refused = await editor.refused("session/new", {
-        cwd: `${folder}/nowhere`,
-        mcpServers: [{
-          type: "http",
-          name: "web",
-          url: "https://example.com",
-          headers: [{ name: "Authorization", value: header }],
-        }],
-      });
-      await editor.refused("session/new", {
-        cwd: `${folder}/work`,
-        mcpServers: [{
-          type: "http",
-          name: "web",
-          url: 7,
-          headers: [{ name: "Authorization", value: header }],
-        }],
-      }, { judged: false });
-      assertEquals(refused.code, -32602);
-      const failed = await tell(editor, sessionId, "/fail on purpose");
-      assert("error" in failed.answer);
-      for (const entry of editor.wire.entries) {
-        if (entry.from !== "agent") continue;
-        for (const secret of secrets) assert(!entry.text.includes(secret), entry.text);
-      }
-    });
-    const logged = await Deno.readTextFile(log);
-    assert(logged.length > 0, "nothing was logged");
-    for (const secret of secrets) assert(!logged.includes(secret), `"${secret}" is in the log`);
-    for (const [path, bytes] of await filesBelow(`${folder}/state`)) {
-      const text = new TextDecoder("latin1").decode(bytes);
-      assert(!text.includes(env) && !text.includes(header), `a secret is in ${path}`);
-      if (/\.db(-wal|-shm)?$/.test(path)) assert(!text.includes(contents), `the content is in ${path}`);
-    }
-  });
-});
-
-async function filesBelow(folder: string): Promise<readonly (readonly [string, Uint8Array])[]> {
-  const found: (readonly [string, Uint8Array])[] = [];
-  for await (const entry of Deno.readDir(folder)) {
-    const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory) found.push(...await filesBelow(path));
-    else found.push([path, await Deno.readFile(path)]);
-  }
-  return found;
-}

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import { type Answers, NEVER, Refusal } from "./answers.ts";
+import { Child } from "./child.ts";
 import { fields } from "./rules.ts";
 import { gangway, type Launch } from "./launch.ts";
 import { type Entry, type Message, type RequestId, type RpcError, Wire } from "./wire.ts";
@@ -37,39 +38,32 @@ const encoder = new TextEncoder();
 /** An editor: an ACP client that works on the bare lines of a child process and judges each of them. */
 export class Editor {
   readonly wire: Wire;
-  /** What the agent wrote to stderr so far. */
-  stderr = "";
-  #child: Deno.ChildProcess;
+  #child: Child;
   #options: EditorOptions;
-  #writer: WritableStreamDefaultWriter<Uint8Array>;
   #answers: Answers;
   #nextId = 1;
   #withdrawals = new Map<string, AbortController>();
-  #gate: PromiseWithResolvers<void> | undefined;
-  #reading: Promise<void>;
-  #errors: Promise<void>;
-  #gone = new AbortController();
   #listeners = new Set<() => void>();
-  #ended = false;
-  #finished = false;
+  #gone = new AbortController();
+  /** `drained`: the input has ended; `finished`: the process was seen to end, or was killed. */
+  #state: "running" | "drained" | "finished" = "running";
 
   /** Starts the program. Use {@linkcode withEditor}, which also ends it. */
   constructor(options: EditorOptions) {
-    const launch = options.launch ?? gangway("--memory");
     this.#options = options;
     this.#answers = options.answers ?? {};
     this.wire = new Wire(options.keep);
-    this.#child = new Deno.Command(launch.program, {
-      args: [...launch.args],
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-      ...(launch.env === undefined ? {} : { env: { ...launch.env } }),
-      ...(launch.cwd === undefined ? {} : { cwd: launch.cwd }),
-    }).spawn();
-    this.#writer = this.#child.stdin.getWriter();
-    this.#reading = this.#read();
-    this.#errors = options.stderr === "unread" ? Promise.resolve() : this.#readErrors();
+    this.#child = new Child(options.launch ?? gangway("--memory"), {
+      line: (text, bytes) => this.#take(text, bytes),
+      ended: (rest) => {
+        // Whoever is killed may leave half a line.
+        if (rest !== "" && !this.finished) this.wire.faults.push(`the last line has no end: ${rest}`);
+        this.#gone.abort();
+      },
+      complained: () => {
+        for (const listener of [...this.#listeners]) listener();
+      },
+    }, options.stderr ?? "read");
   }
 
   /** Process id of the child. */
@@ -79,7 +73,12 @@ export class Editor {
 
   /** Whether the process has ended and was seen to end. */
   get finished(): boolean {
-    return this.#finished;
+    return this.#state === "finished";
+  }
+
+  /** What the agent wrote to stderr so far. */
+  get stderr(): string {
+    return this.#child.stderr;
   }
 
   /** Changes how requests of the agent are answered from now on. */
@@ -149,8 +148,7 @@ export class Editor {
 
   /** Writes bytes as they are, in order with everything else. */
   bytes(bytes: Uint8Array): void {
-    // A broken pipe shows as the end of output, which every wait reports.
-    this.#writer.write(bytes).catch(() => {});
+    this.#child.write(bytes);
   }
 
   /** Writes lines that are no messages and says how many answers without an id they deserve. */
@@ -239,7 +237,7 @@ export class Editor {
     const timer = setTimeout(() => fail(`Nothing for ${limit} ms`), limit);
     const gone = () => {
       // Whoever killed the agent waits for nothing more, and nobody is left to hear a failure.
-      if (this.#finished) clearTimeout(timer);
+      if (this.finished) clearTimeout(timer);
       else fail("The agent's output ended");
     };
     if (this.#gone.signal.aborted) gone();
@@ -254,24 +252,23 @@ export class Editor {
 
   /** Stops reading the agent's output. */
   hold(): void {
-    this.#gate ??= Promise.withResolvers();
+    this.#child.hold();
   }
 
   /** Reads on. */
   release(): void {
-    this.#gate?.resolve();
-    this.#gate = undefined;
+    this.#child.release();
   }
 
   /** Ends the agent's input after everything that was written. */
   async endInput(): Promise<void> {
-    this.#ended = true;
-    await this.#writer.close().catch(() => {});
+    if (this.#state === "running") this.#state = "drained";
+    await this.#child.endInput();
   }
 
   /** Sends a signal. */
   signal(name: Deno.Signal): void {
-    this.#child.kill(name);
+    this.#child.signal(name);
   }
 
   /** Waits for the end of the process, its output included. */
@@ -280,10 +277,7 @@ export class Editor {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new Error(`No exit within ${limit} ms\n${this.report()}`)), limit);
     try {
-      const status = await Promise.race([this.#child.status, late]);
-      if (this.#options.stderr === "unread") await this.#child.stderr.cancel();
-      await Promise.race([Promise.all([this.#reading, this.#errors]), late]);
-      return status;
+      return await Promise.race([this.#child.exited(), late]);
     } finally {
       clearTimeout(timer);
     }
@@ -292,63 +286,28 @@ export class Editor {
   /** Ends the input, waits for a clean exit and throws when any line was wrong or any request is left unanswered. */
   async finish(options: { unanswered?: boolean; code?: number } = {}): Promise<void> {
     this.release();
-    if (!this.#ended) await this.endInput();
+    if (this.#state === "running") await this.endInput();
     const status = await this.exited();
     const faults = [...this.wire.faults, ...(options.unanswered === true ? [] : this.wire.rules.end())];
     if (status.code !== (options.code ?? 0)) faults.push(`the exit code is ${status.code}`);
-    this.#finished = true;
+    this.#state = "finished";
     if (faults.length > 0) {
       throw new Error(`${faults.length} faults:\n  ${faults.join("\n  ")}\n${this.report()}`);
     }
   }
 
-  /** Kills the child and lets go of everything. */
+  /** Kills the child and lets go of everything; whoever still waits for something waits for ever. */
   async kill(): Promise<void> {
     this.release();
-    this.#finished = true;
-    try {
-      this.#child.kill("SIGKILL");
-    } catch {
-      // It ended already.
-    }
-    await this.#writer.close().catch(() => {});
-    await this.#child.status;
-    if (this.#options.stderr === "unread" && !this.#child.stderr.locked) await this.#child.stderr.cancel();
-    await Promise.all([this.#reading, this.#errors]);
+    this.#state = "finished";
+    this.#child.signal("SIGKILL");
+    await this.#child.endInput();
+    await this.#child.exited();
   }
 
   /** Wire and stderr for people. */
   report(): string {
     return `--- wire\n${this.wire.dump()}\n--- stderr\n${this.stderr}`;
-  }
-
-  async #read(): Promise<void> {
-    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-    let rest = new Uint8Array(0);
-    for await (const chunk of this.#child.stdout) {
-      let start = 0;
-      for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
-        const line = join(rest, chunk.subarray(start, end));
-        rest = new Uint8Array(0);
-        start = end + 1;
-        this.#take(decoder.decode(line), line.length);
-      }
-      rest = join(rest, chunk.subarray(start));
-      if (this.#gate !== undefined) await this.#gate.promise;
-    }
-    // Whoever is killed may leave half a line.
-    if (rest.length > 0 && !this.#finished) {
-      this.wire.faults.push(`the last line has no end: ${decoder.decode(rest)}`);
-    }
-    this.#gone.abort();
-  }
-
-  async #readErrors(): Promise<void> {
-    const decoder = new TextDecoder();
-    for await (const chunk of this.#child.stderr) {
-      this.stderr += decoder.decode(chunk, { stream: true });
-      for (const listener of [...this.#listeners]) listener();
-    }
   }
 
   #take(text: string, bytes: number): void {
@@ -427,12 +386,4 @@ export function updateOf(entry: Entry, sessionId: string): Record<string, unknow
   }
   const params = fields(message.params);
   return params.sessionId === sessionId ? fields(params.update) : undefined;
-}
-
-function join(head: Uint8Array<ArrayBuffer>, tail: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  if (head.length === 0) return tail.slice();
-  const whole = new Uint8Array(head.length + tail.length);
-  whole.set(head);
-  whole.set(tail, head.length);
-  return whole;
 }

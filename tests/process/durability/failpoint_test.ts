@@ -16,7 +16,7 @@ interface Scenario {
   readonly drive: (editor: Editor, cwd: string) => Promise<void>;
   /** Resolves when the editor was told what the write stands for. */
   readonly told: (editor: Editor) => Promise<unknown>;
-  /** Whether the acknowledgement cannot come before the write even in the planted case. */
+  /** What was promised besides and needs the failpoint's own words to be told. */
   readonly extra?: (editor: Editor, notice: Notice) => readonly Claim[];
 }
 
