@@ -1,3 +1,4 @@
+import type { RunEnd } from "./run.ts";
 import type { Json, JsonObject, Meta } from "./json.ts";
 
 /** What a tool does, in ACP's words. */
@@ -92,6 +93,8 @@ export interface ToolRecord {
   readonly input: ToolInput;
   /** Absent while the tool has no authoritative end. */
   readonly result?: ToolResult;
+  /** Where the Run ended before the tool did: how it ended. */
+  readonly cutShort?: RunEnd["how"];
   /** Output streamed before or without a result, bounded, with the number of characters that were dropped. */
   readonly output?: { readonly text: string; readonly dropped: number };
 }

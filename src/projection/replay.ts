@@ -11,6 +11,7 @@ import type { Row } from "../model/row.ts";
 import type { RunEnd } from "../model/run.ts";
 import { CHUNK_TAIL, chunkHead } from "./message.ts";
 import { pushText } from "./encode.ts";
+import { CUT_SHORT } from "./cut_short.ts";
 import { ToolCard } from "./card.ts";
 import type { ToolRecord } from "../model/tool.ts";
 import { userUpdates } from "./user_message.ts";
@@ -142,7 +143,7 @@ export class Replay {
     const card = new ToolCard(row.id);
     if (record === undefined) card.interrupt("The record of this tool cannot be read");
     else card.takeRecord(row.sensitive ? sensitive(record) : record, row, now);
-    card.interrupt("Interrupted: no result of this tool was recorded");
+    card.interrupt(CUT_SHORT[record?.cutShort ?? "interrupted"]);
     return wholeCard(card, this.#style);
   }
 

@@ -18,6 +18,7 @@ import type { HeldBody } from "../host/contract.ts";
 import type { JsonObject } from "../model/json.ts";
 import { LIMITS } from "../limits.ts";
 import type { Row } from "../model/row.ts";
+import { CUT_SHORT } from "./cut_short.ts";
 import type { RunEnd } from "../model/run.ts";
 import { ShownNotices } from "./notices.ts";
 import { ShownPlan } from "./plan.ts";
@@ -178,7 +179,7 @@ export class TurnProjection {
     if (this.#over !== undefined) return this.#over;
     const out: EncodedUpdate[] = [];
     for (const message of this.#messages.values()) message.flush(out);
-    this.#cards.interrupt(NOTES[end.how], true, now, out);
+    this.#cards.interrupt(CUT_SHORT[end.how], true, now, out);
     if (end.how !== "interrupted") this.#plan.finish(out);
     const missing = end.how === "completed" ? this.#missing() : undefined;
     if (missing !== undefined) return this.#fail("missing_result", missing, now, out);
@@ -273,10 +274,3 @@ export class TurnProjection {
     return { updates: out, fault, gap: false };
   }
 }
-
-const NOTES: { readonly [how in RunEnd["how"]]: string } = {
-  completed: "Interrupted: the turn ended without a result of this tool",
-  stopped: "Cancelled: the turn was stopped before this tool finished",
-  failed: "Interrupted: the turn failed before this tool finished",
-  interrupted: "Interrupted: the work was cut off before this tool finished",
-};

@@ -1,4 +1,4 @@
-import type { Run } from "../../model/run.ts";
+import type { Run, RunEnd } from "../../model/run.ts";
 import type { ToolInput, ToolRecord, ToolResult } from "../../model/tool.ts";
 import { digestOf } from "../../model/digest.ts";
 import { encodeBody, type RowHead } from "../../model/row.ts";
@@ -32,6 +32,7 @@ export class ToolRow implements PendingRow {
   readonly #output: LiveOutput;
   #input: ToolInput;
   #result: ToolResult | undefined;
+  #cutShort: RunEnd["how"] | undefined;
   #state: "open" | "final" = "open";
   #outputs = 0;
   /** The encoded body; undefined when something changed since. */
@@ -70,8 +71,18 @@ export class ToolRow implements PendingRow {
     return this.#outputs++;
   }
 
-  /** Ends it, without a result where there was none. Returns the length and digest of the whole record. */
-  finish(result?: ToolResult): { length: number; sha256: string } {
+  /** Ends it by its result. Returns the length and digest of the whole record. */
+  finish(result: ToolResult): { length: number; sha256: string } {
+    return this.#finish(result);
+  }
+
+  /** Ends it without a result, because its Run ended in this way. */
+  cut(how: RunEnd["how"]): void {
+    this.#cutShort = how;
+    this.#finish(undefined);
+  }
+
+  #finish(result: ToolResult | undefined): { length: number; sha256: string } {
     this.#state = "final";
     this.#result = result;
     this.#body = undefined;
@@ -117,7 +128,14 @@ export class ToolRow implements PendingRow {
     const output = result !== undefined && result.content.length > 0 || this.#output.produced === 0
       ? undefined
       : this.#output.snapshot();
-    return { toolCallId: this.id, parent: this.#parent, input: this.#input, result, output };
+    return {
+      toolCallId: this.id,
+      parent: this.#parent,
+      input: this.#input,
+      result,
+      output,
+      cutShort: this.#cutShort,
+    };
   }
 
   #head(body: string): RowHead {

@@ -1,4 +1,4 @@
-import type { Run } from "../../model/run.ts";
+import type { Run, RunEnd } from "../../model/run.ts";
 import type { ToolInput, ToolResult } from "../../model/tool.ts";
 import { ENDED_IDS, KnownIds } from "./known_ids.ts";
 import { partsOf } from "./piece.ts";
@@ -92,10 +92,10 @@ export class RunTools {
     else fanout.publish({ ...frame, contentOmitted: true }, 0);
   }
 
-  /** Ends all that are open, without a result. */
-  end(): void {
+  /** Ends all that are open, without a result, because the Run ended in this way. */
+  end(how: RunEnd["how"]): void {
     for (const row of this.#open.values()) {
-      row.finish();
+      row.cut(how);
       this.#parts.journal.touch(row, 0);
     }
     this.#open.clear();

@@ -67,7 +67,7 @@ export class RunTranscript {
    */
   end(end: RunEnd): number {
     this.messages.end();
-    this.tools.end();
+    this.tools.end(end.how);
     const body = encodeBody({ kind: "end", end });
     if (this.#end?.replace(body) !== true) this.#end = this.#fixed({ kind: "end", end });
     return this.#end.seq;
