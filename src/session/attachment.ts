@@ -46,6 +46,7 @@ export class Attachment {
   readonly #ticker: Ticker;
   readonly #slot = new Bell();
   readonly #presentations = new Map<string, Presentation>();
+  readonly #settling = new Set<Presentation>();
   readonly #live = new Map<string, LiveRun>();
   #join: Join | undefined;
   #storeId: string | undefined;
@@ -150,9 +151,10 @@ export class Attachment {
   /** Puts a step on the wire, or fails the Turn with its fault. */
   show(presentation: Presentation, step: Step): void {
     const { client, sessionId } = this.#options;
-    for (const update of step.updates) client.update(sessionId, update);
+    // Its dialogs are taken back first: a card is left alone while one is open.
     if (step.fault !== undefined) presentation.fail(new SessionError(step.fault.code, step.fault.message));
-    else if (presentation.projection.due !== undefined) this.#ticker.wake();
+    for (const update of step.updates) client.update(sessionId, update);
+    if (presentation.projection.due !== undefined) this.#ticker.wake();
   }
 
   /** Reads the transcript, across Subscriptions where one is lost. */
@@ -408,9 +410,13 @@ export class Attachment {
     }
     this.#reconciler.reconcile(presentation);
     this.#slot.ring();
-    if (presentation.owner !== "prompt" && presentation.over && this.#presentations.delete(turnId)) {
-      this.#settle(presentation);
-    }
+    if (presentation.owner === "prompt" || !presentation.over || this.#settling.has(presentation)) return;
+    // Until its end was shown it is on show, for a load too.
+    this.#settling.add(presentation);
+    this.#settle(presentation).finally(() => {
+      this.#settling.delete(presentation);
+      this.#presentations.delete(turnId);
+    });
   }
 
   /** The end of a Turn that no prompt waits for. */

@@ -234,7 +234,11 @@ export class Feed {
       // Closing the Subscription ends a waiting `next`: no signal is needed on the hot path.
       const { first, frames } = await subscription.next();
       if (frames.length === 0 || this.#over.signal.aborted) return "ended";
-      if (first !== expected) return "gap";
+      if (first !== expected) {
+        // What was missed can be read; calls never come again.
+        for (const frame of frames) if (frame.type === "call") this.#events.frame(frame, subscription);
+        return "gap";
+      }
       expected = first + frames.length;
       for (const frame of frames) {
         if (frame.type === "closed") return frame.reason;

@@ -69,12 +69,13 @@ export class Intake {
 
   /** Takes back what was uploaded: no Turn uses it. */
   async abort(host: RuntimeHost, sessionId: string, log: Log): Promise<void> {
-    for (const uploadId of this.#uploads.splice(0)) {
-      await host.artifacts.abort({ sessionId, uploadId })
-        .catch((error) =>
+    await Promise.all(
+      this.#uploads.splice(0).map((uploadId) =>
+        host.artifacts.abort({ sessionId, uploadId }).catch((error) =>
           log.warn("a staged upload could not be taken back", { uploadId, reason: String(error) })
-        );
-    }
+        )
+      ),
+    );
   }
 
   /** Closes the linked files. */

@@ -83,13 +83,14 @@ export class Join {
   /** Adopts the Runs that nobody presents, shows the history (load), and returns the Runs to show live. */
   async run(feed: Feed, subscription: Subscription, shown: ReadonlySet<string>): Promise<readonly Joined[]> {
     const scope = this.#scope ??= await this.#begin(subscription, shown);
-    // What began since then is somebody's who shows it live.
+    // What began since then is shown live, here or elsewhere.
+    for (const turnId of shown) scope.left.add(turnId);
     const adopted = new Set(scope.adopted.map((live) => live.run.turnId));
     for (const live of subscription.snapshot.runs) {
       const { turnId } = live.run;
       if (adopted.has(turnId) || scope.left.has(turnId)) continue;
       scope.left.add(turnId);
-      if (!shown.has(turnId)) scope.others.push(live);
+      scope.others.push(live);
     }
     return this.#options.mode === "load"
       ? await this.#load(feed, subscription, scope)
@@ -135,7 +136,7 @@ export class Join {
     }
     const { abilities } = this.#options.client;
     const replay = new Replay({ abilities, live: adopted.map((live) => live.run.turnId) });
-    return { adopted, others: [], left: new Set(shown), replay };
+    return { adopted, others: [], left: new Set(), replay };
   }
 
   async #load(

@@ -5,7 +5,7 @@ import type { JsonObject, Meta } from "../model/json.ts";
 import type { RunEnd, StopReason } from "../model/run.ts";
 import type { TurnInput } from "../model/prompt.ts";
 import { type Attachment, busyError } from "./attachment.ts";
-import { DeadlineError, within } from "./deadline.ts";
+import { DeadlineError, unlessAborted, within } from "./deadline.ts";
 import type { Draft } from "./draft.ts";
 import { SessionError } from "./errors.ts";
 import { endError, sessionErrorOf } from "./failures.ts";
@@ -130,7 +130,12 @@ export class Prompt {
     const { signal } = this.#abort;
     signal.throwIfAborted();
     this.#stage = "mapped";
-    const intake = await Intake.open(this.#draft, { files, roots, profile });
+    const opening = Intake.open(this.#draft, { files, roots, profile });
+    const intake = await unlessAborted(opening, signal).catch((error) => {
+      // Files that are opened too late are closed again.
+      opening.then((late) => late.close(), () => {});
+      throw error;
+    });
     let pinned = false;
     try {
       this.#stage = "attaching";
@@ -144,7 +149,8 @@ export class Prompt {
       throw outcome.error;
     } finally {
       intake.close();
-      if (!pinned) await intake.abort(host, sessionId, log);
+      // A cancel does not wait for the Host.
+      if (!pinned) await unlessAborted(intake.abort(host, sessionId, log), signal).catch(() => {});
     }
   }
 

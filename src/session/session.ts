@@ -34,6 +34,8 @@ export class ClientSession {
   #info: SessionInfo;
   #waiting: Waiting[] = [];
   #running: Prompt | undefined;
+  /** Resolves when the prompt that runs is answered. */
+  #idle: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   /** Takes a Session that the Host created or bound for this connection. */
@@ -196,6 +198,8 @@ export class ClientSession {
     this.#attachment.close(this.#gone());
     await within(clock, LIMITS.closeMs, "releasing the Session", host.sessions.release(sessionId))
       .catch((error) => log.warn("the Host did not release a Session", { sessionId, reason: String(error) }));
+    // What is said about the Session comes before its close.
+    await this.#idle;
     if (unstopped.length > 0) {
       throw new SessionError(
         "host_unavailable",
@@ -210,7 +214,7 @@ export class ClientSession {
     const waiting = this.#waiting.shift();
     if (waiting === undefined) return;
     this.#running = waiting.prompt;
-    waiting.prompt.run().then(waiting.answer.resolve, waiting.answer.reject).finally(() => {
+    this.#idle = waiting.prompt.run().then(waiting.answer.resolve, waiting.answer.reject).finally(() => {
       this.#running = undefined;
       this.#next();
     });

@@ -25,7 +25,7 @@ export interface SessionPlace {
 export class Sessions {
   readonly #options: ClientSessionOptions;
   readonly #owned = new Map<string, ClientSession>();
-  readonly #closing = new Map<string, Promise<void>>();
+  readonly #closing = new Map<string, { readonly session: ClientSession; readonly closed: Promise<void> }>();
   /** The last load or resume of each Session that is under way: the next one waits for it. */
   readonly #joins = new Map<string, Promise<unknown>>();
   readonly #over = new AbortController();
@@ -85,7 +85,7 @@ export class Sessions {
 
   /** Removes a Session and all that belongs to it; one that is not there is removed already. */
   async remove(sessionId: string): Promise<void> {
-    const closed = this.#owned.has(sessionId) ? this.close(sessionId) : this.#closing.get(sessionId);
+    const closed = this.#owned.has(sessionId) ? this.close(sessionId) : this.#closing.get(sessionId)?.closed;
     await closed?.catch(() => {});
     try {
       await this.#options.host.sessions.remove(sessionId);
@@ -112,11 +112,11 @@ export class Sessions {
   /** Gives a Session up at once; a second close shares the first. */
   close(sessionId: string): Promise<void> {
     const closing = this.#closing.get(sessionId);
-    if (closing !== undefined) return closing;
+    if (closing !== undefined) return closing.closed;
     const session = this.#get(sessionId);
     this.#owned.delete(sessionId);
     const closed = session.close().finally(() => this.#closing.delete(sessionId));
-    this.#closing.set(sessionId, closed);
+    this.#closing.set(sessionId, { session, closed });
     return closed;
   }
 
@@ -129,6 +129,7 @@ export class Sessions {
   async shutdown(): Promise<void> {
     this.#over.abort();
     for (const session of this.#owned.values()) session.shutdown();
+    for (const { session } of this.#closing.values()) session.shutdown();
     this.#owned.clear();
     await within(
       this.#options.clock,
@@ -154,7 +155,7 @@ export class Sessions {
         );
       }
       // What is being closed is given back first, so that its release does not end what begins here.
-      await this.#closing.get(sessionId)?.catch(() => {});
+      await this.#closing.get(sessionId)?.closed.catch(() => {});
       if (this.#over.signal.aborted) throw new ClientGone();
       return await this.#joined(mode, place, info);
     } catch (error) {

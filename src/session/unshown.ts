@@ -25,6 +25,7 @@ export class UnshownRange {
   #replay: Replay | undefined;
   /** Every row up to here was shown whole. */
   #position: number;
+  #state: "wanted" | "dropped" = "wanted";
 
   /** Nothing of it is shown yet. */
   constructor(range: Unshown) {
@@ -51,9 +52,8 @@ export class UnshownRange {
   /** Takes the next row. */
   take(row: Row, now: number, abilities: Shows): readonly EncodedUpdate[] {
     this.#replay ??= new Replay({ abilities, live: [] });
-    const updates = this.#range.except?.has(row.run.turnId) === true
-      ? []
-      : this.#replay.read(row, now).updates;
+    const skipped = this.#state === "dropped" || this.#range.except?.has(row.run.turnId) === true;
+    const updates = skipped ? [] : this.#replay.read(row, now).updates;
     if (row.body === undefined || row.body.offset + row.body.text.length >= row.length) {
       this.#position = row.seq;
     }
@@ -62,7 +62,12 @@ export class UnshownRange {
 
   /** What is left to say after the last row. */
   end(): readonly EncodedUpdate[] {
-    return this.#replay?.end().updates ?? [];
+    return this.#state === "dropped" ? [] : this.#replay?.end().updates ?? [];
+  }
+
+  /** Shows nothing more: somebody else shows it. */
+  drop(): void {
+    this.#state = "dropped";
   }
 }
 
@@ -75,8 +80,10 @@ export class UnshownRows {
     return this.#ranges[0];
   }
 
-  /** Remembers a range. */
+  /** Remembers a range; a Turn of its own only once. */
   add(range: Unshown): void {
+    const { turnId } = range;
+    if (turnId !== undefined && this.#ranges.some(({ rest }) => rest.turnId === turnId)) return;
     this.#ranges.push(new UnshownRange(range));
     if (this.#ranges.length <= RANGES) return;
     const begun = this.#ranges.filter((each) => each.begun);
@@ -95,7 +102,9 @@ export class UnshownRows {
 
   /** Forgets all but what is left of some Turns: the Client is shown everything else, or nothing of the past. */
   clear(left: ReadonlySet<string>): void {
-    this.#ranges = this.#ranges.filter(({ rest: { turnId } }) => turnId !== undefined && left.has(turnId));
+    const kept = this.#ranges.filter(({ rest: { turnId } }) => turnId !== undefined && left.has(turnId));
+    for (const range of this.#ranges) if (!kept.includes(range)) range.drop();
+    this.#ranges = kept;
   }
 }
 

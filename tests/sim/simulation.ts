@@ -153,7 +153,8 @@ class Play {
       (connection) =>
         joining.includes(connection) || connection.user.owned.size > 0 ? [] : [
           ...connection.host.open.map((sessionId) => `a Subscription of ${sessionId}`),
-          ...connection.client.waiting,
+          // A terminal that an editor may still make is waited for, so that it can be released.
+          ...connection.client.waiting.filter((what) => !what.startsWith("terminal/create")),
           ...(connection.clock.sleeping > 0 ? [`${connection.clock.sleeping} timers`] : []),
           ...(connection.files.open > 0 ? [`${connection.files.open} open files`] : []),
         ],

@@ -92,7 +92,7 @@ function expected(
     case "outcome_unknown":
       return faulty ? undefined : "the Host was there";
     case "run_busy":
-      return facts.turns.size > 1 ? undefined : "there was no other Turn";
+      return facts.turns.size > 0 ? undefined : "there was no other Turn";
     case "storage_failed":
     case "turn_storage":
       return truth.refusals > 0 ? undefined : "the store kept everything";

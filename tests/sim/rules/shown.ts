@@ -32,6 +32,8 @@ class Screen {
   readonly #found: Finding[] = [];
   readonly #views = new Map<string, View>();
   readonly #dialogs = new Map<number, OpenDialog>();
+  /** Replays that are under way, with the Turns that they leave alone. */
+  readonly #replays = new Map<View, ReadonlySet<string>>();
   /** Questions that were shown, by connection, Session and attachment. */
   readonly #asked = new Set<string>();
 
@@ -53,12 +55,8 @@ class Screen {
     switch (entry.kind) {
       case "update":
         return this.#update(entry);
-      case "asked":
-        // Loads of one Session follow one another: the next begins when the one before is answered.
-        if (entry.wish === "load" && this.#stages.of(entry.by, entry.sessionId).loads === 1) {
-          this.#view(entry.by, entry.sessionId).reload(this.#running(entry));
-        }
-        return;
+      case "op":
+        return this.#read(entry);
       case "answered":
         return this.#answered(entry);
       case "request":
@@ -85,7 +83,7 @@ class Screen {
       }
     }
     const view = this.#view(by, sessionId);
-    view.take(update, turnId, seq);
+    view.take(entry, turnId);
     if (update.sessionUpdate !== "tool_call_update") return;
     for (const { key, card } of this.#dialogs.values()) {
       if (key === `${by} ${sessionId}` && card === update.toolCallId && card !== undefined) {
@@ -132,11 +130,10 @@ class Screen {
     const { wish, by, sessionId } = ask.asked;
     const view = this.#view(by, sessionId);
     if (wish === "close" || wish === "remove") view.clear();
-    if (wish === "load" && entry.ending.ok) {
-      view.judgeLoad(ask.asked.seq, entry.seq, this.#running(ask.asked));
-    }
-    if (wish === "load" && this.#stages.of(by, sessionId).loads > 0) {
-      view.reload(this.#running({ by, sessionId, seq: entry.seq }));
+    if (wish === "load") {
+      const left = this.#replays.get(view) ?? new Set();
+      this.#replays.delete(view);
+      if (entry.ending.ok) view.judgeLoad(ask.asked.seq, entry.seq, left);
     }
     if (wish !== "prompt" || sessionId === "nobody") return;
     const prompt = this.#facts.prompts.find(({ asked }) => asked.id === entry.id)!;
@@ -155,23 +152,32 @@ class Screen {
     }
   }
 
+  /** The replay of a load begins with the first row that there is. Loads of one Session follow one another. */
+  #read(entry: Extract<Entry, { kind: "op" }>): void {
+    const { by, sessionId, name, detail } = entry;
+    if (name !== "read" || detail.turnId !== "*" || detail.after !== 0) return;
+    if (!this.#stages.of(by, sessionId).loading) return;
+    const view = this.#view(by, sessionId);
+    if (this.#replays.has(view)) return;
+    const left = new Set([...this.#joined(entry, "shown"), ...this.#prompted(entry)]);
+    const perhaps = this.#joined(entry, "perhaps");
+    this.#replays.set(view, new Set([...left, ...perhaps]));
+    view.reload(left, perhaps);
+  }
+
   /** Turns of prompts that are not answered: a load leaves them as they are. */
-  #running(
-    asked: { readonly by: string; readonly sessionId: string; readonly seq: number },
-  ): ReadonlySet<string> {
-    const turns = new Set<string>();
-    for (const prompt of this.#facts.prompts) {
-      const { by, sessionId } = prompt.asked;
-      if (
-        by !== asked.by || sessionId !== asked.sessionId || (prompt.answered?.seq ?? Infinity) < asked.seq
-      ) continue;
-      for (const { op } of prompt.starts) turns.add(String(op.detail.turnId));
-    }
-    for (const turn of this.#facts.turns.values()) {
-      const live = turn.admitted.seq < asked.seq && (turn.ended?.entry.seq ?? Infinity) > asked.seq;
-      if (!turn.foreground && turn.sessionId === asked.sessionId && live) turns.add(turn.turnId);
-    }
-    return turns;
+  #prompted(read: Extract<Entry, { kind: "op" }>): string[] {
+    return this.#facts.prompts.filter(({ asked, answered }) =>
+      asked.by === read.by && asked.sessionId === read.sessionId && (answered?.at ?? Infinity) > read.at
+    ).flatMap(({ starts }) => starts.map(({ op }) => String(op.detail.turnId)));
+  }
+
+  /** Turns that are on show without a prompt. */
+  #joined({ by, sessionId }: Extract<Entry, { kind: "op" }>, how: "shown" | "perhaps"): string[] {
+    const stage = this.#stages.of(by, sessionId);
+    return [...this.#facts.turns.values()].filter((turn) =>
+      turn.sessionId === sessionId && stage.joined(turn.turnId) === how
+    ).map((turn) => turn.turnId);
   }
 
   #turnOf(update: Update): string | undefined {
@@ -216,9 +222,9 @@ class Screen {
   }
 }
 
-/** Whether an update does no more than end a card. */
+/** Whether an update does no more than end a card, or say how the plan stood. */
 function closing(update: Update): boolean {
   if (CHUNKS.includes(update.sessionUpdate)) return false;
-  return ["tool_call", "tool_call_update"].includes(update.sessionUpdate) &&
-    ENDS.includes(String(update.status));
+  const card = ["tool_call", "tool_call_update"].includes(update.sessionUpdate);
+  return update.sessionUpdate === "plan" || (card && ENDS.includes(String(update.status)));
 }

@@ -16,6 +16,7 @@ export class Stage {
   /** Turns that this connection shows by a load or resume, or because it shows their parents. */
   readonly #joined = new Set<string>();
   readonly #fences = new Set<string>();
+  readonly #ended = new Set<string>();
 
   constructor(facts: Facts) {
     this.#facts = facts;
@@ -38,6 +39,17 @@ export class Stage {
   /** Whether the Client stopped the Turn. */
   fenced(turnId: string): boolean {
     return this.#fences.has(turnId) && !this.loading;
+  }
+
+  /** Whether a Turn without a prompt is shown. After its end was seen it may be, until the end was shown. */
+  joined(turnId: string): "shown" | "perhaps" | "no" {
+    if (!this.#joined.has(turnId)) return "no";
+    return this.#ended.has(turnId) ? "perhaps" : "shown";
+  }
+
+  /** This connection learns that a Turn ended. */
+  sawEnd(turnId: string): void {
+    this.#ended.add(turnId);
   }
 
   /** Shows Turns from now on. */
@@ -79,6 +91,8 @@ export class Stage {
 export class Stages {
   readonly #facts: Facts;
   readonly #stages = new Map<string, Stage>();
+  /** Queries that are out. */
+  readonly #ops = new Map<number, Stage>();
   readonly #asks: ReadonlyMap<number, Extract<Entry, { kind: "asked" }>>;
   readonly #prompts: ReadonlyMap<number, PromptFacts>;
 
@@ -116,6 +130,15 @@ export class Stages {
         return;
       case "frame":
         if (entry.frame.type === "run") this.#present(entry, entry.frame.live);
+        if (entry.frame.type === "run_ended") {
+          this.of(entry.by, entry.sessionId).sawEnd(entry.frame.run.turnId);
+        }
+        return;
+      case "op_over":
+        if (entry.value.kind === "ended") this.#ops.get(entry.id)?.sawEnd(String(entry.value.turnId));
+        return;
+      case "op":
+        if (entry.name === "query") this.#ops.set(entry.id, this.of(entry.by, entry.sessionId));
         return;
       default:
     }

@@ -33,9 +33,9 @@ export class View {
   readonly #facts: Facts;
   readonly #wrong: (rule: string, what: string, seq: number) => void;
   readonly #stages: Stages;
-  /** Whether a resume took place since the view was empty. */
-  #resumed = false;
-  #loadedAt = -1;
+  #doubtful: ReadonlySet<string> = new Set();
+  /** The last update of each Turn that was no replay. */
+  readonly #last = new Map<string, Extract<Entry, { kind: "update" }>>();
 
   constructor(
     by: string,
@@ -51,23 +51,24 @@ export class View {
     this.#wrong = wrong;
   }
 
-  /** The editor loads: it shows everything anew, but for Turns of prompts that still run. */
-  reload(running: ReadonlySet<string>): void {
+  /**
+   * The editor loads: it shows everything anew, but for Turns that go on as they are. Of some nobody can tell from outside
+   * which they are.
+   */
+  reload(running: ReadonlySet<string>, perhaps: readonly string[]): void {
     this.#forget((turnId) => turnId === undefined || !running.has(turnId));
+    this.#doubtful = new Set(perhaps);
   }
 
   /** The editor closes the Session. */
   clear(): void {
     this.#forget(() => true);
-    this.#resumed = false;
   }
 
-  take(update: Update, turnId: string | undefined, seq: number): void {
-    if (this.#stages.of(this.#by, this.#sessionId).loading) this.#loadedAt = seq;
-    // The Turn of a prompt that was answered while a load was under way comes again from its beginning.
-    if (this.#stages.of(this.#by, this.#sessionId).loading && update.sessionUpdate === "user_message_chunk") {
-      if (!this.#messages.has(String(update.messageId))) this.#forget((of) => of === turnId);
-    }
+  take(entry: Extract<Entry, { kind: "update" }>, turnId: string | undefined): void {
+    const { update, seq } = entry;
+    const { loading } = this.#stages.of(this.#by, this.#sessionId);
+    if (!loading && turnId !== undefined) this.#last.set(turnId, entry);
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
       case "agent_thought_chunk":
@@ -90,12 +91,9 @@ export class View {
         this.#wrong("card-over", `card ${id} is ${status} when its prompt is answered`, seq);
       }
     }
-    const late = this.#facts.tape.entries.slice(asked.seq, seq).findLast((entry) =>
-      entry.kind === "update" && entry.by === this.#by && entry.until > left &&
-      this.#isOf(entry.update, turnId)
-    );
-    if (late !== undefined) {
-      this.#wrong("flushed", `prompt ${asked.prompt} is answered before update ${late.seq} left`, seq);
+    const last = this.#last.get(turnId);
+    if (last !== undefined && last.until > left) {
+      this.#wrong("flushed", `prompt ${asked.prompt} is answered before update ${last.seq} left`, seq);
     }
     if (!ending.ok || ending.value === "cancelled") return;
     const loaded = this.#facts.asks.some(({ asked: other, answered: over }) =>
@@ -118,11 +116,6 @@ export class View {
   finish(): void {
     this.#forget(() => true);
     for (const [id, message] of this.#past) this.#compare(id, message);
-  }
-
-  #isOf(update: Update, turnId: string): boolean {
-    const id = update.messageId ?? update.toolCallId;
-    return typeof id === "string" && this.#facts.turnOf(id) === turnId;
   }
 
   #forget(which: (turnId: string | undefined) => boolean): void {
@@ -149,7 +142,8 @@ export class View {
         asked.seq < seq &&
         answered?.ending.ok === true
       );
-      this.#messages.set(id, { turnId, channel, text, seq, partial: resumed && !this.#own(turnId) });
+      const partial = (resumed && !this.#own(turnId)) || this.#doubtful.has(turnId ?? "");
+      this.#messages.set(id, { turnId, channel, text, seq, partial });
     } else {
       if (message.channel !== channel) this.#wrong("text", `message ${id} turns into ${channel}`, seq);
       message.text += text;
@@ -174,7 +168,10 @@ export class View {
       this.cards.set(id, { turnId, status: status ?? "pending", final });
       return;
     }
-    if (card === undefined) return this.#wrong("card-once", `tool ${id} is updated without a tool_call`, seq);
+    if (card === undefined) {
+      if (this.#doubtful.has(turnId ?? "")) return;
+      return this.#wrong("card-once", `tool ${id} is updated without a tool_call`, seq);
+    }
     if (ENDS.includes(card.status) && status !== undefined && status !== card.status) {
       this.#wrong("card-end", `card ${id} goes from ${card.status} to ${status}`, seq);
     }
