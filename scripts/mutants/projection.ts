@@ -4,6 +4,8 @@ const MESSAGE = "tests/projection/message_test.ts";
 const REPLAY = "tests/projection/replay_test.ts";
 const SESSION = "tests/projection/session_updates_test.ts";
 const CARDS = "tests/projection/cards_test.ts";
+const BYTES = "tests/projection/bytes_test.ts";
+const RECORD = "tests/projection/record_test.ts";
 const PLAN = "tests/projection/plan_test.ts";
 
 const message = planterOf("src/projection/message.ts", MESSAGE);
@@ -106,7 +108,7 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
     'row(row: Row, shorter: boolean, out: EncodedUpdate[]): MessageOutcome {\n    if (this.#phase === "superseded") return "fine";',
     "row(row: Row, shorter: boolean, out: EncodedUpdate[]): MessageOutcome {",
   ),
-  message(
+  planterOf("src/projection/message.ts", RECORD)(
     "T3",
     "a superseded message is missed at the end",
     'this.#phase !== "superseded" && this.#announced',
@@ -163,7 +165,7 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
     "  if (fits(whole, UPDATE_BYTES)) {",
     "  if (whole.length > 0) {",
   ),
-  encode(
+  planterOf("src/projection/encode.ts", BYTES)(
     "A1",
     "bytes are counted as characters",
     "return text.length * 3 <= bytes || (text.length <= bytes && Buffer.byteLength(text) <= bytes);",
@@ -201,9 +203,9 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
     "",
   ),
 
-  message(
+  planterOf("src/projection/message.ts", RECORD)(
     "R1",
-    "a row that is read again is shown again",
+    "a row that goes on is shown from its beginning",
     "this.#append(known === 0 ? text : text.slice(known), undefined, out);",
     "this.#append(text, undefined, out);",
   ),
@@ -230,7 +232,7 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
   output(
     "R1",
     "a row that covers more comes behind live output",
-    "    this.#first = this.#length = 0;\n    this.#dropped = dropped;",
+    "    this.#chunks = [];\n    this.#first = this.#length = 0;\n    this.#dropped = dropped;",
     "    this.#dropped = dropped;",
   ),
   replay(
@@ -320,7 +322,7 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
     "const parted = false;",
   ),
   replay(
-    "H1",
+    "R1",
     "a fragment that came before is shown again",
     "const text = row.body.text.slice(known);",
     "const text = row.body.text;",
@@ -399,8 +401,8 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
     'this.#shorter = frame.end.how === "interrupted";',
     "",
   ),
-  turn(
-    "H3",
+  planterOf("src/projection/turn.ts", RECORD)(
+    "T2 H3",
     "any Turn may keep less than was shown",
     'this.#shorter = frame.end.how === "interrupted";',
     "this.#shorter = true;",

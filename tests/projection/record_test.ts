@@ -1,6 +1,20 @@
 import { assertEquals } from "@std/assert";
-import { ALL, input, projection, record, result, texts, toolRow } from "./frames.ts";
+import {
+  ALL,
+  complete,
+  delta,
+  input,
+  projection,
+  record,
+  result,
+  RUN,
+  superseded,
+  textRow,
+  texts,
+  toolRow,
+} from "./frames.ts";
 import { Editor } from "./editor.ts";
+import type { RunEnd } from "../../src/model/run.ts";
 import { Replay } from "../../src/projection/mod.ts";
 
 Deno.test("[K2] a replay shows nothing raw of a sensitive tool, whichever of row and input says that it is one", () => {
@@ -26,4 +40,47 @@ Deno.test("[K4] a row that ended otherwise than its frame corrects the content a
   editor.take(shown.apply(result("t"), 1));
   editor.take(shown.read(toolRow(record("t", { status: "failed", content: texts("from the row") })), 2));
   assertEquals([editor.card("t").status, editor.words("t")], ["completed", "from the row"]);
+});
+
+Deno.test("[T3] a message that ended before another took its place is missed by nobody", () => {
+  const editor = new Editor();
+  const shown = projection();
+  const frames = [
+    delta("m1", 0, "first"),
+    complete("m1", "first"),
+    superseded("m1", "m2"),
+    delta("m2", 0, "so"),
+  ];
+  for (const frame of frames) editor.take(shown.apply(frame, 0));
+  editor.take(shown.read(textRow("m1", "first"), 0));
+  const { fault } = editor.take(shown.finish({ how: "completed", stopReason: "end_turn" }, 0));
+  assertEquals([fault, editor.text("m1"), editor.text("m2")], [undefined, "first", "so"]);
+});
+
+Deno.test("[R1] a row that goes beyond what was shown brings its rest alone", () => {
+  const editor = new Editor();
+  const shown = projection();
+  editor.take(shown.apply(delta("m", 0, "one "), 0));
+  for (const text of ["one two", "one two three"]) {
+    const step = editor.take(shown.read(textRow("m", text, { complete: false }), 0));
+    assertEquals([step.gap, step.fault], [false, undefined]);
+  }
+  assertEquals(editor.text("m"), "one two three");
+});
+
+Deno.test("[T2] [H3] only the rows of an interrupted Turn may keep less than was shown", () => {
+  const ends: readonly RunEnd[] = [
+    { how: "interrupted" },
+    { how: "completed", stopReason: "end_turn" },
+    { how: "stopped", by: "c" },
+    { how: "failed", failure: { class: "engine", message: "x" } },
+  ];
+  for (const end of ends) {
+    const editor = new Editor();
+    const shown = projection();
+    editor.take(shown.apply(delta("m", 0, "shown"), 0));
+    editor.take(shown.apply({ type: "run_ended", run: RUN, end, through: 9 }, 0));
+    const { fault } = editor.take(shown.read(textRow("m", "sho"), 0));
+    assertEquals(fault?.code, end.how === "interrupted" ? undefined : "unsupported_stream_revision", end.how);
+  }
 });

@@ -71,6 +71,15 @@ Deno.test("[G1] modes and options of responses fit the protocol", () => {
   assertEquals(modesOf({ revision: 0, options: CONFIG.options.slice(1) }), undefined);
 });
 
+Deno.test("[G1] the modes are those of the option of that category, wherever it stands, at the value that it has", () => {
+  const [mode, ...rest] = CONFIG.options;
+  assert(mode?.type === "select");
+  const model = { ...mode, id: "model", category: "model" };
+  const options = [model, ...rest, { ...mode, id: "stance", value: "go" }];
+  assertEquals(modesOf({ revision: 1, options })?.currentModeId, "go");
+  assertEquals(modesOf({ revision: 1, options: [model] }), undefined);
+});
+
 Deno.test("[G4] usage is sent only where the window is known and used fits into it", () => {
   const cases: [used: number, size: number, sent: boolean][] = [
     [10, 100, true],
@@ -154,7 +163,7 @@ Deno.test("[G1] [A1] a long list of choices is kept whole under the line cap, wi
   assertEquals(option?.options, choices.map(({ value, name }) => ({ value, name })));
 });
 
-Deno.test("[G1] [G4] frames about the Session give its updates, frames of a Run give none", () => {
+Deno.test("[G1] [G3] [G4] frames about the Session give its updates, frames of a Run give none", () => {
   const meta = { vendor: 1 };
   const cases: { frame: Frame; shows?: typeof ALL; gives: string[] }[] = [
     { frame: { type: "config", config: CONFIG }, gives: ["config_option_update", "current_mode_update"] },
