@@ -50,7 +50,7 @@ const cardEnds = (editor: Editor) =>
 function prompt(steps: string): Scenario["drive"] {
   return async (editor, cwd) => {
     const sessionId = await openSession(editor, cwd);
-    editor.call("session/prompt", promptParams(sessionId, steps)).catch(() => {});
+    editor.call("session/prompt", promptParams(sessionId, steps));
   };
 }
 
@@ -68,7 +68,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     nth: 1,
     drive: async (editor, cwd) => {
       await editor.initialize();
-      editor.call("session/new", { cwd, mcpServers: [] }).catch(() => {});
+      editor.call("session/new", { cwd, mcpServers: [] });
     },
     told: answer("session/new"),
   },
@@ -77,7 +77,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     nth: 1,
     drive: async (editor, cwd) => {
       const sessionId = await openSession(editor, cwd);
-      editor.call("session/set_mode", { sessionId, modeId: "accept_edits" }).catch(() => {});
+      editor.call("session/set_mode", { sessionId, modeId: "accept_edits" });
     },
     told: answer("session/set_mode"),
   },
@@ -96,7 +96,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     drive: async (editor, cwd) => {
       const sessionId = await openSession(editor, cwd);
       await tell(editor, sessionId, "/say one");
-      editor.call("session/prompt", promptParams(sessionId, "/say two")).catch(() => {});
+      editor.call("session/prompt", promptParams(sessionId, "/say two"));
     },
     told: answer("session/prompt"),
   },
