@@ -35,7 +35,9 @@ const agent: z.ZodType<ConfiguredAgent> = z.strictObject({
 
 const schema: z.ZodType<Config> = z.strictObject({
   $schema: z.string().optional(),
-  agents: z.record(z.string().regex(NAME), agent).optional().describe("Agents by the name that --agent takes"),
+  agents: z.record(z.string().regex(NAME), agent).optional().describe(
+    "Agents by the name that --agent takes",
+  ),
   defaultAgent: z.string().optional().describe("The agent of new Sessions where none is named"),
 });
 
@@ -56,10 +58,16 @@ export function readConfig(text: string, file: string): ReadConfig {
   if (!read.success) return { kind: "refused", why: `"${file}": ${sentenceOf(read.error)}` };
   const { agents = {}, defaultAgent } = read.data;
   if (defaultAgent !== undefined && defaultAgent !== "workbench" && !(defaultAgent in agents)) {
-    return { kind: "refused", why: `"${file}": defaultAgent is "${defaultAgent}", which "agents" does not have` };
+    return {
+      kind: "refused",
+      why: `"${file}": defaultAgent is "${defaultAgent}", which "agents" does not have`,
+    };
   }
   if ("workbench" in agents) {
-    return { kind: "refused", why: `"${file}": agents.workbench is a name that Gangway uses itself: take another` };
+    return {
+      kind: "refused",
+      why: `"${file}": agents.workbench is a name that Gangway uses itself: take another`,
+    };
   }
   return { kind: "config", config: read.data };
 }
@@ -76,7 +84,9 @@ function sentenceOf(error: z.ZodError): string {
   const place = issue.path.map(String).join(".");
   if (issue.code === "unrecognized_keys") {
     const keys = issue.keys.map((key) => place === "" ? key : `${place}.${key}`);
-    return `${keys.join(", ")} ${keys.length === 1 ? "is not a setting" : "are no settings"} that Gangway knows`;
+    return `${keys.join(", ")} ${
+      keys.length === 1 ? "is not a setting" : "are no settings"
+    } that Gangway knows`;
   }
   if (issue.code === "invalid_key") return `${place} is no name: take letters, digits, "_", "." and "-"`;
   return `${place || "the file"}: ${issue.message}`;

@@ -16,7 +16,11 @@ export async function doctor(options: ServeOptions, screen: Screen): Promise<num
   };
   screen.line(screen.paint("bold", `Gangway ${VERSION}`));
   screen.line(`  Deno ${Deno.version.deno}, V8 ${Deno.version.v8}, ${os} ${arch}`);
-  screen.line("  Agents: workbench (default; does real work without a model, to try an editor with)");
+  screen.line(
+    options.command === undefined
+      ? "  Agent: the workbench, which does real work without a model; -- AGENT ARGS… tries another"
+      : `  Agent: ${commandLine({ program: options.command[0] ?? "", args: options.command.slice(1) })}`,
+  );
 
   section("Sessions");
   const machine = thisMachine();
@@ -34,8 +38,11 @@ export async function doctor(options: ServeOptions, screen: Screen): Promise<num
   section("Handshake");
   const healthy = await handshake(machine.cwd, screen);
 
+  const { command } = options;
+  const agentHealthy = command === undefined || await tryAgent(command, machine.cwd, screen, section);
+
   section("Settings for your editor");
-  const launch = forEditors();
+  const launch = forEditors(command);
   screen.line(`  They start: ${commandLine(launch)}`);
   screen.line("  Narrow them by naming folders, as in --allow-read=/home/you/projects.");
   for (const { editor, place, text } of editorSettings(launch)) {
@@ -43,18 +50,30 @@ export async function doctor(options: ServeOptions, screen: Screen): Promise<num
     screen.line(`  ${screen.paint("cyan", editor)} (${place})`);
     for (const line of text.split("\n")) screen.line(`    ${line}`);
   }
-  return healthy ? 0 : 1;
+  return healthy && agentHealthy ? 0 : 1;
 }
 
 /** How editors should start this program: its Sessions, the project's files, and running what the user approves. */
-function forEditors(): Launch {
+function forEditors(command: readonly string[] = []): Launch {
   const permissions: Permissions = {
     env: stateVariables(Deno.build.os),
     read: Deno.build.standalone ? [WORKSPACE] : true,
     write: true,
     run: true,
   };
-  return launchSelf(permissions, []);
+  return launchSelf(permissions, command.length === 0 ? [] : ["--", ...command]);
+}
+
+/** Tries the agent behind `--` and says what it saw. */
+async function tryAgent(
+  command: readonly string[],
+  cwd: string,
+  screen: Screen,
+  section: (title: string) => void,
+): Promise<boolean> {
+  const { describeAgent } = await import("./doctor_agent.ts");
+  section("The agent");
+  return await describeAgent(command, cwd, screen);
 }
 
 async function describeStore(plan: StorePlan): Promise<readonly string[]> {

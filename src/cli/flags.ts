@@ -123,7 +123,13 @@ function serveOptions(
 }
 
 function example(flag: typeof TEXT_FLAGS[number]): string {
-  return { agent: "workbench", config: "FILE", state: "FOLDER", "log-level": "info", "log-file": "FILE" }[flag];
+  return {
+    agent: "workbench",
+    config: "FILE",
+    state: "FOLDER",
+    "log-level": "info",
+    "log-file": "FILE",
+  }[flag];
 }
 
 function unknownFlag(arg: string): string {

@@ -5,17 +5,23 @@ import { VERSION } from "./version.ts";
 export function helpText(): string {
   return `Gangway ${VERSION}: keeps a coding agent's Session alive when the editor is not.
 
-Usage: gangway [command] [flags]
+Usage: gangway [command] [flags] [-- AGENT ARGS…]
 
 Commands
   serve            Speak the Agent Client Protocol on stdin and stdout (default)
   demo             Show what an editor sees, with a child of this program
-  doctor           Say what works here, and print settings for your editor
+  doctor           Say what works here, and print settings for your editor;
+                   with -- AGENT also try that agent
   help             This text
 
 Flags
-  --agent NAME     The agent for new Sessions: workbench (default), which does
-                   real work without a model, to try an editor with
+  -- AGENT ARGS…   The agent for new Sessions, by its command: any that speaks
+                   the protocol on stdin and stdout, as in -- gemini --acp
+  --agent NAME     The agent for new Sessions, by its name: one of the
+                   configuration file, or workbench (default), which does real
+                   work without a model, to try an editor with
+  --config FILE    The configuration file (default: gangway/gangway.json in
+                   your configuration folder, where it may be read)
   --state FOLDER   Where Sessions are kept (default: your system's place for it)
   --memory         Keep Sessions in memory only
   --log-level L    debug, info, warn or error; to stderr unless a file is named
@@ -31,6 +37,7 @@ a compiled gangway takes the same flags itself.
   Read files that a prompt links   --allow-read=PROJECT
   Let the agent write files        --allow-write=PROJECT
   Let the agent run commands       --allow-run
+  Start an agent                   --allow-run=sh
   Write a log file                 --allow-write=FILE
 A compiled gangway knows --allow-read=@workspace: each Session's own folders.
 

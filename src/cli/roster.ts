@@ -89,7 +89,9 @@ const VERBS = /^(run|exec|dlx|x|tool)$/;
 /** A name that a command has for as long as it is about the same agent, whatever its flags. */
 export function nameOf(program: string, args: readonly string[]): string {
   const first = last(program);
-  const inner = RUNNERS.test(first) ? args.find((arg) => !arg.startsWith("-") && !VERBS.test(arg)) : undefined;
+  const inner = RUNNERS.test(first)
+    ? args.find((arg) => !arg.startsWith("-") && !VERBS.test(arg))
+    : undefined;
   const name = last(inner ?? program).replace(/(?<=.)@[^@]*$/, "").replace(/\.(exe|cmd|m?[jt]s|py|sh)$/, "");
   const usable = name.replace(/[^A-Za-z0-9_.-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "").slice(0, 64);
   return usable === "" || usable === WORKBENCH ? "agent" : usable;

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Machine } from "../../src/cli/state.ts";
+import type { Machine } from "../../src/cli/state.ts";
 import { nameOf, openRoster, type RosterOrRefusal, usualPlace } from "../../src/cli/roster.ts";
 import type { ServeOptions } from "../../src/cli/flags.ts";
 import { silentLog } from "../../src/model/log.ts";

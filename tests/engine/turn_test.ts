@@ -258,8 +258,8 @@ Deno.test("the first answer to words says how to name an agent, once a Session",
   const bench = await Bench.open();
   assertEquals((await bench.run("/say hi")).sink.said(), "hi");
   const first = (await bench.run("hello")).sink.said();
-  assertMatch(first, /No agent is configured.*--agent NAME/);
-  assertFalse((await bench.run("hello")).sink.said().includes("--agent"));
+  assertMatch(first, /No agent is configured.*gangway -- gemini/);
+  assertFalse((await bench.run("hello")).sink.said().includes("gangway --"));
   const again = await Bench.open({ restored: bench.states[0] });
-  assertFalse((await again.run("hello")).sink.said().includes("--agent"));
+  assertFalse((await again.run("hello")).sink.said().includes("gangway --"));
 });

@@ -29,6 +29,7 @@ export class Keeper {
   readonly #closing = new AbortController();
   #current: { readonly agent: Agent; readonly ready: Promise<Ready> } | undefined;
   #starting: Promise<Ready> | undefined;
+  #last: Agent | undefined;
   /** Ends in a row that came too soon. */
   #failures = 0;
 
@@ -46,6 +47,11 @@ export class Keeper {
     if (this.#current?.agent.state === "serving") return this.#current.ready;
     this.#starting ??= this.#start(services).finally(() => this.#starting = undefined);
     return this.#starting;
+  }
+
+  /** The end of what the agent that was started last wrote to stderr. */
+  get lastWords(): string {
+    return this.#last?.lastWords ?? "";
   }
 
   /** Ends all agents. */
@@ -68,6 +74,7 @@ export class Keeper {
       throw error;
     }
     this.#agents.add(agent);
+    this.#last = agent;
     agent.gone.then(() => {
       this.#agents.delete(agent);
       // One that was retired has a successor already.

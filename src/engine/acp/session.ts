@@ -60,10 +60,13 @@ export class AgentSession implements EngineSession {
     }
   }
 
-  async close(): Promise<void> {
+  /** Stops what runs. The agent's Session is left in order behind it: an agent may take its time to answer. */
+  close(): Promise<void> {
     this.#closing.abort(new AgentFailure("engine_gone", "The Session was closed"));
-    const opened = await this.#opened?.catch(() => undefined);
-    if (opened !== undefined) await this.#parts.lobby.leave(this.#context, opened.conversation);
+    this.#opened?.then(({ conversation }) => this.#parts.lobby.leave(this.#context, conversation)).catch(
+      () => {},
+    );
+    return Promise.resolve();
   }
 
   async #conversation(turn: EngineTurn, sink: EngineSink, signal: AbortSignal): Promise<Conversation> {

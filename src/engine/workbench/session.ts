@@ -153,7 +153,7 @@ export class WorkbenchSession implements EngineSession {
 }
 
 function introduction(): string {
-  return "No agent is configured, so this is the workbench, which works without a model. To use an agent, start Gangway with " +
-    "`--agent NAME`; `gangway --help` says which there are. " +
+  return "No agent is configured, so this is the workbench, which works without a model. To use an agent, put its command behind " +
+    "`--` when you start Gangway, as in `gangway -- gemini --acp`. " +
     `Here, lines that begin with a slash are steps: ${stepList()}.`;
 }

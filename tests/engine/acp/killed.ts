@@ -4,5 +4,5 @@ import { Stage } from "./stage.ts";
 const stage = new Stage({ stays: true });
 const visit = await stage.open();
 const { sink } = await visit.run("spawn");
-console.log(sink.said());
+await Deno.stdout.write(new TextEncoder().encode(`${sink.said()}\n`));
 await new Promise(() => setInterval(() => {}, 1000));
