@@ -7,7 +7,7 @@ import type { Row } from "../model/row.ts";
 import { type Step, TurnProjection } from "../projection/mod.ts";
 import { Bell } from "./bell.ts";
 import { Bulletin } from "./bulletin.ts";
-import { EditorCalls } from "./calls.ts";
+import { EditorCalls, isFreeing } from "./calls.ts";
 import { within } from "./deadline.ts";
 import { Dialogs } from "./dialogs.ts";
 import { SessionError } from "./errors.ts";
@@ -179,6 +179,8 @@ export class Attachment {
 
   /** The answer that names the Session is on its way: what waited for it may follow. */
   release(): void {
+    // The answer of an earlier load must not let a later one speak before its own.
+    if (this.#join?.finished === false) return;
     this.bulletin.release();
     this.#join?.release();
   }
@@ -322,9 +324,16 @@ export class Attachment {
         return this.#question(frame.interaction);
       case "interaction_closed":
         return this.#dialogs.close(frame.interactionId, frame.reason) as undefined;
-      case "call":
-        if (this.#presentations.has(frame.call.run.turnId)) this.#calls.run(frame.call);
+      case "call": {
+        const { call } = frame;
+        const presentation = this.#presentations.get(call.run.turnId);
+        const served = presentation?.unwanted === undefined
+          ? presentation !== undefined
+          : isFreeing(call.method);
+        if (served) this.#calls.run(call);
+        else this.#calls.refuse(call);
         return undefined;
+      }
       case "call_cancelled":
         return this.#calls.cancel(frame.callId) as undefined;
       case "transcript":

@@ -9,8 +9,10 @@ import { type ClientPort, ClientRefused, type Clock, type Log } from "./ports.ts
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL = -32603;
 
-/** Methods that free a terminal: they are served after a fence too. */
-const FREEING: ReadonlySet<string> = new Set(["terminal/kill", "terminal/release"]);
+/** Whether a method frees a terminal: such a call is served behind a fence too. */
+export function isFreeing(method: string): boolean {
+  return method === "terminal/kill" || method === "terminal/release";
+}
 
 /** The Host needs no answer any more: it has one, or the call is over. */
 const TOLD: ReadonlySet<string> = new Set(["already_resolved", "not_found"]);
@@ -58,6 +60,17 @@ export class EditorCalls {
       .finally(() => this.#closed(call));
   }
 
+  /** Answers a call that nobody serves: its Turn is not shown here, or it is fenced and the call frees nothing. */
+  refuse(call: ClientCall): void {
+    const { callId } = call;
+    this.#host.calls.fail({
+      sessionId: this.#sessionId,
+      callId,
+      code: INTERNAL,
+      message: "The editor does not serve this Turn any more",
+    }).catch((error) => this.#log.warn("a call could not be refused", { callId, reason: String(error) }));
+  }
+
   /** The Engine does not wait any more. */
   cancel(callId: string): void {
     const call = this.#open.get(callId);
@@ -70,7 +83,7 @@ export class EditorCalls {
   /** A Turn was fenced: its calls end. What frees a terminal still goes through, so that the Engine can leave nothing behind. */
   fence(turnId: string): void {
     for (const [callId, call] of this.#open) {
-      if (call.turnId === turnId && !FREEING.has(call.method)) this.cancel(callId);
+      if (call.turnId === turnId && !isFreeing(call.method)) this.cancel(callId);
     }
   }
 

@@ -235,19 +235,28 @@ export class Feed {
       const { first, frames } = await subscription.next();
       if (frames.length === 0 || this.#over.signal.aborted) return "ended";
       if (first !== expected) {
-        // What was missed can be read; calls never come again.
-        for (const frame of frames) if (frame.type === "call") this.#events.frame(frame, subscription);
+        this.#calls(frames, subscription);
         return "gap";
       }
       expected = first + frames.length;
-      for (const frame of frames) {
+      for (let index = 0; index < frames.length; index++) {
+        const frame = frames[index]!;
         if (frame.type === "closed") return frame.reason;
         const work = this.#events.frame(frame, subscription);
-        if (work !== undefined) await work;
+        if (work === undefined) continue;
+        await work.catch((error) => {
+          this.#calls(frames.slice(index + 1), subscription);
+          throw error;
+        });
       }
       const room = this.#options.client.room();
       if (room !== undefined) await unlessAborted(room, this.#over.signal);
     }
+  }
+
+  /** Hands over the calls of a batch that is given up: what else was in it can be read again, calls never come again. */
+  #calls(frames: readonly Frame[], subscription: Subscription): void {
+    for (const frame of frames) if (frame.type === "call") this.#events.frame(frame, subscription);
   }
 }
 

@@ -3,7 +3,7 @@ import type { ArtifactReference } from "../model/artifact.ts";
 import type { PromptPart, TurnInput } from "../model/prompt.ts";
 import { upload } from "../resource/mod.ts";
 import type { Draft, DraftPart } from "./draft.ts";
-import type { Files, Ids, Link, Log } from "./ports.ts";
+import type { Clock, Files, Ids, Link, Log } from "./ports.ts";
 
 /**
  * A prompt on its way to the Host: links are opened first, bytes are uploaded later. Until a Turn pins them the Artifacts are
@@ -45,7 +45,7 @@ export class Intake {
 
   /** Uploads what has bytes, in order, and returns what the Turn is started with. */
   async upload(
-    options: { host: RuntimeHost; sessionId: string; ids: Ids; signal: AbortSignal },
+    options: { host: RuntimeHost; sessionId: string; ids: Ids; clock: Clock; signal: AbortSignal },
   ): Promise<TurnInput> {
     const parts: PromptPart[] = [];
     for (const [index, part] of this.#draft.parts.entries()) {
@@ -60,6 +60,7 @@ export class Intake {
           { sessionId: options.sessionId, uploadId },
           source,
           options.signal,
+          options.clock,
         );
       };
       parts.push(await partOf(part, this.#links[index], send));

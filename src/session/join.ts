@@ -34,6 +34,7 @@ export class Join {
     readonly log: Log;
     readonly sessionId: string;
   };
+  #state: "working" | "finished" = "working";
   readonly #done = Promise.withResolvers<void>();
   readonly #released = Promise.withResolvers<void>();
   /** Every row up to here was replayed whole. */
@@ -57,6 +58,11 @@ export class Join {
   /** Whether the past is shown. */
   get mode(): "load" | "resume" {
     return this.#options.mode;
+  }
+
+  /** Whether everything that belongs before the answer was handed to the writer. */
+  get finished(): boolean {
+    return this.#state === "finished";
   }
 
   /** Resolves when everything that belongs before the answer was handed to the writer. */
@@ -109,6 +115,7 @@ export class Join {
 
   /** Tells whoever waits that the history is out. */
   finish(): void {
+    this.#state = "finished";
     this.#done.resolve();
   }
 

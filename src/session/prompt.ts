@@ -125,8 +125,23 @@ export class Prompt {
     return this.#abort.signal.aborted || this.#presentation?.unwanted === "question";
   }
 
+  /** Whether a Turn uses what was uploaded, or may do so. */
+  get #started(): boolean {
+    const known = this.#presentation?.turn.known.kind ?? "nothing";
+    return known !== "nothing" && known !== "never";
+  }
+
+  async #takeBack(intake: Intake): Promise<void> {
+    const { host, sessionId, log, clock } = this.#options;
+    const aborted = intake.abort(host, sessionId, log);
+    // A cancel does not wait for the Host, and nobody waits for it for long.
+    await within(clock, LIMITS.closeMs, "taking back the uploads", aborted, this.#abort.signal).catch(
+      () => {},
+    );
+  }
+
   async #live(): Promise<PromptAnswer> {
-    const { attachment, host, sessionId, ids, files, roots, profile, log } = this.#options;
+    const { attachment, host, sessionId, ids, files, roots, profile, clock } = this.#options;
     const { signal } = this.#abort;
     signal.throwIfAborted();
     this.#stage = "mapped";
@@ -136,21 +151,18 @@ export class Prompt {
       opening.then((late) => late.close(), () => {});
       throw error;
     });
-    let pinned = false;
     try {
       this.#stage = "attaching";
       await attachment.ready(signal);
       this.#stage = "uploading";
-      const input = await intake.upload({ host, sessionId, ids, signal });
+      const input = await intake.upload({ host, sessionId, ids, clock, signal });
       await showUnshown(this.#options, signal);
       const outcome = await this.#start(input);
-      pinned = true;
       if (outcome.kind === "ended") return await this.#settle(outcome);
       throw outcome.error;
     } finally {
       intake.close();
-      // A cancel does not wait for the Host.
-      if (!pinned) await unlessAborted(intake.abort(host, sessionId, log), signal).catch(() => {});
+      if (!this.#started) await this.#takeBack(intake);
     }
   }
 

@@ -133,7 +133,9 @@ export class ClientSession {
         const conflict = error instanceof HostError && error.code === "revision_conflict" &&
           error.dispatch === "answered";
         if (!conflict || attempt >= LIMITS.configureTries) throw sessionErrorOf(error, sessionId);
-        const { config } = await host.sessions.get(sessionId);
+        const { config } = await host.sessions.get(sessionId).catch((cause) => {
+          throw sessionErrorOf(cause, sessionId);
+        });
         this.#info = { ...this.#info, config };
         this.#attachment.bulletin.show({ type: "config", config });
       }

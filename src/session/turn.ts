@@ -156,14 +156,24 @@ function answered(turn: Turn, state: TurnState): Turn {
   if (isOver(turn)) return turn;
   switch (state.kind) {
     case "live":
-      return { ...turn, known: { kind: "live", run: state.run, doubted: false } };
+      // The doubt is over; the next one has all its tries.
+      return {
+        ...turn,
+        known: { kind: "live", run: state.run, doubted: false },
+        query: { state: "idle", tries: 0 },
+      };
     case "ended":
       return { ...turn, known: { kind: "ended", run: state.run, end: state.end, through: state.through } };
     case "not_found":
       if (turn.known.kind === "pending" && state.settled) {
         return {
           ...turn,
-          known: { kind: "never", error: new HostError("not_found", "The Turn was never started") },
+          known: {
+            kind: "never",
+            error: new HostError("unavailable", "The prompt did not reach the Host; send it again", {
+              dispatch: "not_sent",
+            }),
+          },
         };
       }
       // A Run that was observed and is gone without an end row: nobody can say what became of it.

@@ -406,3 +406,21 @@ Deno.test("[T4] no update follows one that failed, and there is no answer", asyn
   assert(asked.ending === undefined || "error" in asked.ending);
   await stage.sessions.shutdown();
 });
+
+Deno.test("[C1] [F3] uploads of a prompt whose Turn was refused are taken back", async () => {
+  const stage = new Stage();
+  const sessionId = await stage.create();
+  const refusal = new HostError("persistence_failed", "The disk is full");
+  stage.host.script.start = () => Promise.resolve({ kind: "answered", error: refusal });
+  const image = {
+    kind: "bytes" as const,
+    purpose: "image" as const,
+    name: "i",
+    mimeType: "image/png",
+    bytes: new Uint8Array(3),
+  };
+  const asked = await stage.prompt(sessionId, { parts: [image] });
+  assertEquals(await asked.done, { error: "storage_failed" });
+  assertEquals(stage.host.ops("commit", "abort"), ["commit id2", "abort id2"]);
+  await stage.sessions.shutdown();
+});

@@ -22,6 +22,8 @@ import type { Watchers } from "./watch.ts";
 export interface ConnectionParts {
   /** Opens the store if need be. */
   readonly registry: () => Promise<Registry>;
+  /** The registry where something has opened it. Never rejects. */
+  readonly opened: () => Promise<Registry | undefined>;
   readonly catalogue: Catalogue;
   readonly watchers: Watchers;
   readonly listPage: number;
@@ -82,7 +84,8 @@ export class LocalConnection implements RuntimeHost {
     if (this.#open.signal.aborted) return;
     this.#open.abort();
     this.#parts.closed(this);
-    const registry = await this.#parts.registry().catch(() => undefined);
+    // Nothing is opened only to be let go of.
+    const registry = await this.#parts.opened();
     await registry?.releaseAll(this.connectionId);
   }
 

@@ -63,6 +63,7 @@ export class LocalHost {
     const { limits = LIMITS } = this.#options;
     const connection = new LocalConnection(connectionId, {
       registry: () => this.#opened(),
+      opened: async () => await this.#registry?.catch(() => undefined),
       catalogue: this.#catalogue,
       watchers: this.#watchers,
       listPage: limits.listPage,
