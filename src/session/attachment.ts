@@ -4,20 +4,21 @@ import type { Frame, Snapshot } from "../model/frame.ts";
 import type { LiveRun, Run } from "../model/run.ts";
 import type { Interaction } from "../model/question.ts";
 import type { Row } from "../model/row.ts";
-import { type Step, TurnProjection } from "../projection/mod.ts";
+import type { Step, TurnProjection } from "../projection/mod.ts";
 import { Bell } from "./bell.ts";
 import { Bulletin } from "./bulletin.ts";
 import { EditorCalls, isFreeing } from "./calls.ts";
 import { within } from "./deadline.ts";
 import { Dialogs } from "./dialogs.ts";
 import { SessionError } from "./errors.ts";
+import { busyError } from "./failures.ts";
 import { Feed, type ReadRange } from "./feed.ts";
 import type { Join } from "./join.ts";
 import type { ClientPort, Clock, Log } from "./ports.ts";
-import { type Owner, Presentation } from "./presentation.ts";
+import type { Owner, Presentation } from "./presentation.ts";
+import { Presentations } from "./presentations.ts";
 import { Reconciler } from "./reconciler.ts";
-import { Ticker } from "./ticker.ts";
-import { foundTurn, isStopped, type Turn } from "./turn.ts";
+import { foundTurn, type Turn } from "./turn.ts";
 import { UnshownRows } from "./unshown.ts";
 
 /** What an Attachment needs of its surroundings. */
@@ -43,9 +44,8 @@ export class Attachment {
   readonly #dialogs: Dialogs;
   readonly #calls: EditorCalls;
   readonly #reconciler: Reconciler;
-  readonly #ticker: Ticker;
+  readonly #presentations: Presentations;
   readonly #slot = new Bell();
-  readonly #presentations = new Map<string, Presentation>();
   readonly #settling = new Set<Presentation>();
   readonly #live = new Map<string, LiveRun>();
   #join: Join | undefined;
@@ -76,11 +76,10 @@ export class Attachment {
     });
     this.#calls = new EditorCalls({ host, client, sessionId, clock, log });
     this.#reconciler = new Reconciler({ host, clock, log, sessionId, signal: this.#feed.signal });
-    this.#ticker = new Ticker(ticking(this.#presentations, (p, step) => this.show(p, step)), {
-      client,
-      clock,
-      log,
+    this.#presentations = new Presentations({
+      ...options,
       signal: this.#feed.signal,
+      changed: (changed) => this.#changed(changed),
     });
   }
 
@@ -124,19 +123,8 @@ export class Attachment {
   }
 
   /** Begins to show a Turn. Call it before the Turn is started: its frames may come first. */
-  present(
-    turn: Turn,
-    options: { cut: number; owner: Owner; projection?: TurnProjection },
-  ): Presentation {
-    const { abilities } = this.#options.client;
-    const presentation = new Presentation(turn, {
-      cut: options.cut,
-      owner: options.owner,
-      projection: options.projection ?? new TurnProjection(turn.turnId, { abilities }),
-      changed: (changed) => this.#changed(changed),
-    });
-    this.#presentations.set(turn.turnId, presentation);
-    return presentation;
+  present(turn: Turn, options: { cut: number; owner: Owner; projection?: TurnProjection }): Presentation {
+    return this.#presentations.present(turn, options);
   }
 
   /** A prompt is done with a Turn. A fence over one that may still run stays until its end is observed. */
@@ -150,11 +138,7 @@ export class Attachment {
 
   /** Puts a step on the wire, or fails the Turn with its fault. */
   show(presentation: Presentation, step: Step): void {
-    const { client, sessionId } = this.#options;
-    // Its dialogs are taken back first: a card is left alone while one is open.
-    if (step.fault !== undefined) presentation.fail(new SessionError(step.fault.code, step.fault.message));
-    for (const update of step.updates) client.update(sessionId, update);
-    if (presentation.projection.due !== undefined) this.#ticker.wake();
+    this.#presentations.show(presentation, step);
   }
 
   /** Reads the transcript, across Subscriptions where one is lost. */
@@ -188,7 +172,7 @@ export class Attachment {
   /** Stops the Run in the foreground, whoever started it, and raises the fence over it. */
   stopForeground(): void {
     const live = this.foreground;
-    if (live !== undefined) this.#presentationOf(live, "later").fence("cancel");
+    if (live !== undefined) this.#presentations.of(live, "later").fence("cancel");
   }
 
   /**
@@ -197,8 +181,8 @@ export class Attachment {
    */
   async stopAll(): Promise<void> {
     this.#ending = true;
-    for (const live of this.#live.values()) this.#presentationOf(live).fence("cancel");
-    for (const presentation of [...this.#presentations.values()]) {
+    for (const live of this.#live.values()) this.#presentations.of(live).fence("cancel");
+    for (const presentation of this.#presentations.all) {
       if (presentation.turn.known.kind !== "pending") continue;
       presentation.fence("cancel");
       presentation.record({ type: "overdue" });
@@ -210,7 +194,7 @@ export class Attachment {
 
   /** Turns that may still run and whose Stop the Host has not acknowledged. */
   get unstopped(): readonly Turn[] {
-    return [...this.#presentations.values()].map(({ turn }) => turn).filter((turn) => !isStopped(turn));
+    return this.#presentations.unstopped;
   }
 
   /** Ends everything without waiting for the Host. Whoever waits gets `error`. */
@@ -231,7 +215,7 @@ export class Attachment {
     const fault = error instanceof SessionError
       ? error
       : new SessionError("internal", "Showing the Turn failed", {}, { cause: error });
-    for (const presentation of [...this.#presentations.values()]) presentation.fail(fault);
+    for (const presentation of this.#presentations.all) presentation.fail(fault);
     this.#slot.ring();
   }
 
@@ -246,7 +230,7 @@ export class Attachment {
     }
     if (this.#storeId !== undefined) this.#missed(snapshot);
     this.#take(snapshot);
-    for (const presentation of [...this.#presentations.values()]) {
+    for (const presentation of this.#presentations.all) {
       if (!this.#live.has(presentation.turn.turnId)) presentation.record({ type: "missing" });
       else if (presentation.unwanted === undefined) await this.#catchUp(subscription, presentation);
     }
@@ -254,7 +238,7 @@ export class Attachment {
 
   /** Remembers the Turns that ended while nothing was seen. Those on show are read by their own presentations. */
   #missed({ runs, last }: Snapshot): void {
-    const known = new Set([...runs.map((live) => live.run.turnId), ...this.#shown()]);
+    const known = new Set([...runs.map((live) => live.run.turnId), ...this.#presentations.turnIds]);
     for (const { run: { turnId }, cut } of this.#live.values()) {
       if (!known.has(turnId)) this.unshown.add({ after: cut, through: last, turnId });
       known.add(turnId);
@@ -282,7 +266,7 @@ export class Attachment {
     const joined = await join.run(
       this.#feed,
       subscription,
-      join.mode === "load" ? this.#reshown() : this.#shown(),
+      join.mode === "load" ? this.#presentations.reshown(this.#live) : this.#presentations.turnIds,
     );
     for (const { live, projection } of joined) {
       const presentation = this.present(foundTurn(live.run), {
@@ -363,7 +347,7 @@ export class Attachment {
     // A background Run is shown by the connection that shows its parent.
     const mine = live.origin.kind === "engine" && live.presenter === this.#options.host.connectionId;
     if (presentation === undefined && mine) {
-      presentation = this.#presentationOf(live);
+      presentation = this.#presentations.of(live);
     }
     presentation?.record({ type: "observed", run: live.run });
     if (mine && this.#ending) presentation?.fence("cancel");
@@ -383,12 +367,12 @@ export class Attachment {
   }
 
   #question(interaction: Interaction): undefined {
-    const presentation = this.#wanted(interaction.run);
+    const presentation = this.#presentations.wanted(interaction.run);
     if (presentation !== undefined) this.#dialogs.open(interaction, presentation);
   }
 
   #turnFrame(frame: Frame & { run: Run }, subscription: Subscription): Promise<void> | undefined {
-    const presentation = this.#wanted(frame.run);
+    const presentation = this.#presentations.wanted(frame.run);
     if (presentation === undefined) return undefined;
     const step = presentation.projection.apply(frame, this.#options.clock.now());
     this.show(presentation, step);
@@ -456,60 +440,4 @@ export class Attachment {
       this.#calls.end(turnId);
     }
   }
-
-  #presentationOf({ run, cut }: LiveRun, owner: Owner = "attachment"): Presentation {
-    return this.#presentations.get(run.turnId) ?? this.present(foundTurn(run), { cut, owner });
-  }
-
-  #wanted(run: Run): Presentation | undefined {
-    const presentation = this.#presentations.get(run.turnId);
-    return presentation?.unwanted === undefined ? presentation : undefined;
-  }
-
-  /** What a load leaves alone: Turns on show, and those behind a fence that have not ended, which come when they have. */
-  #reshown(): ReadonlySet<string> {
-    for (const presentation of this.#presentations.values()) {
-      if (presentation.unwanted === undefined || presentation.owner === "prompt") continue;
-      presentation.leave(this.#live.has(presentation.turn.turnId) ? "later" : "none");
-    }
-    return new Set(
-      [...this.#presentations.values()].filter(({ owner }) => owner !== "none").map(({ turn }) =>
-        turn.turnId
-      ),
-    );
-  }
-
-  #shown(): ReadonlySet<string> {
-    return new Set(this.#presentations.keys());
-  }
-}
-
-/** The error of a prompt that waited in vain for the foreground slot. */
-export function busyError(run: Run): SessionError {
-  return new SessionError(
-    "run_busy",
-    `Another Turn of this Session is still running (${run.turnId}); cancel it or wait for its end`,
-    { turnId: run.turnId, runId: run.runId },
-  );
-}
-
-function ticking(
-  presentations: ReadonlyMap<string, Presentation>,
-  show: (presentation: Presentation, step: Step) => void,
-): { readonly due: number | undefined; tick(now: number): void } {
-  return {
-    get due() {
-      let due: number | undefined;
-      for (const { projection, unwanted } of presentations.values()) {
-        if (unwanted !== undefined || projection.due === undefined) continue;
-        due = Math.min(due ?? Infinity, projection.due);
-      }
-      return due;
-    },
-    tick(now) {
-      for (const presentation of presentations.values()) {
-        if (presentation.unwanted === undefined) show(presentation, presentation.projection.tick(now));
-      }
-    },
-  };
 }

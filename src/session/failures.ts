@@ -1,5 +1,5 @@
 import { HostError } from "../host/errors.ts";
-import type { RunEnd } from "../model/run.ts";
+import type { Run, RunEnd } from "../model/run.ts";
 import { DeadlineError } from "./deadline.ts";
 import { SessionError } from "./errors.ts";
 
@@ -50,4 +50,13 @@ export function endError(end: RunEnd & { how: "failed" | "interrupted" }): Sessi
   }
   const code = end.failure.class === "authentication" ? "authentication_required" : "turn_failed";
   return new SessionError(code, end.failure.message, { ...end.failure.data, failure: end.failure.class });
+}
+
+/** The error of a prompt that waited in vain for the foreground slot. */
+export function busyError(run: Run): SessionError {
+  return new SessionError(
+    "run_busy",
+    `Another Turn of this Session is still running (${run.turnId}); cancel it or wait for its end`,
+    { turnId: run.turnId, runId: run.runId },
+  );
 }
