@@ -93,7 +93,8 @@ function optionName(option: QuestionOption, redact: Redact): string {
   const name = oneLine(redact(option.name), LIMITS.titleLength);
   const scope = option.scope;
   if (scope === undefined) return name;
-  const object = middleCut(oneLine(redact(scope.value), LIMITS.commandLength), SCOPE_LENGTH);
+  const whole = redact(scope.value);
+  const object = middleCut(oneLine(whole, whole.length), SCOPE_LENGTH);
   return `${name} (${oneLine(scope.what, SCOPE_LENGTH)}${object === "" ? "" : ` ${object}`}, ${
     UNTIL[scope.until]
   })`;
