@@ -454,7 +454,7 @@ export const CARD_MUTANTS: readonly Mutant[] = [
     '{ status: "failed", note: "Cancelled:',
     '{ status: "completed", note: "Cancelled:',
   ),
-  turn("K9", "the end leaves cards open", "    this.#cards.interrupt(NOTES[end.how], true, now, out);\n", ""),
+  turn("K9", "the end leaves cards open", "    this.#cards.interrupt(CUT_SHORT[end.how], true, now, out);\n", ""),
   turn(
     "K9",
     "a stopped Turn's tools look interrupted",

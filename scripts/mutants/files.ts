@@ -74,7 +74,7 @@ export const FILE_MUTANTS: readonly Mutant[] = [
     "cannot be read",
   ),
 
-  scope(
+  look(
     "F2",
     "the path as written is not judged",
     "if (!this.#grants.readable(path)) throw notPermitted(path);",
@@ -92,7 +92,7 @@ export const FILE_MUTANTS: readonly Mutant[] = [
     "    if (outermost(roots, real) === undefined) {\n      throw",
     '    if (real === "") {\n      throw',
   ),
-  scope(
+  kind(
     "F2",
     "a refusal names where a link leads",
     '"leads through a symbolic link out of the Session\'s folders: link the file itself"',

@@ -137,7 +137,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     "this.#tail = from === tail.length ? [] :",
     "this.#tail = from > 0 ? [] :",
   ),
-  local("tools", "tools")("K7", "a tool without a result stays open for ever", "      row.finish();\n", ""),
+  local("tools", "tools")("K7", "a tool without a result stays open for ever", "      row.cut(how);\n", ""),
 
   questions(
     "I2",

@@ -1,10 +1,12 @@
 import { type Mutant, planterOf } from "./mutant.ts";
 
 const DIALOG = "tests/interaction/dialog_test.ts";
+const EDGES = "tests/interaction/edges_test.ts";
 const ANSWER = "tests/interaction/answer_test.ts";
 
 const dialog = planterOf("src/interaction/dialog.ts", DIALOG);
 const form = planterOf("src/interaction/form.ts", DIALOG);
+const edge = planterOf("src/interaction/dialog.ts", EDGES);
 const answer = planterOf("src/interaction/answer.ts", ANSWER);
 const values = planterOf("src/interaction/values.ts", ANSWER);
 
@@ -68,7 +70,7 @@ export const INTERACTION_MUTANTS: readonly Mutant[] = [
     "  return name;\n",
   ),
   dialog("I2", "an option does not say how long it lasts", "    UNTIL[scope.until]\n", '    ""\n'),
-  dialog("I2", "a long scope loses its end", "…${text.slice(safeCut(text, text.length - half, 0))}`;", "…`;"),
+  edge("I2", "a long scope loses its end", "…${text.slice(safeCut(text, text.length - half, 0))}`;", "…`;"),
   dialog(
     "I1 I2",
     "a lasting permission looks like one for this time",
@@ -112,7 +114,12 @@ export const INTERACTION_MUTANTS: readonly Mutant[] = [
     'const stray = strayField(response, ["action", "content"]);',
     'const stray = strayField({}, ["action", "content"]);',
   ),
-  answer("I3", "a list counts as an answer", "value !== null && !Array.isArray(value);", "value !== null;"),
+  planterOf("src/interaction/answer.ts", EDGES)(
+    "I3",
+    "a list counts as an answer",
+    "value !== null && !Array.isArray(value);",
+    "value !== null;",
+  ),
   answer(
     "I3",
     "a made-up action accepts",
@@ -268,10 +275,10 @@ export const INTERACTION_MUTANTS: readonly Mutant[] = [
     'return { ...card, content: [{ type: "content", content: { type: "text", text: message } }, ...shown] };',
     "return card;",
   ),
-  dialog("I9", "the card's content is lost", "text: message } }, ...shown] };", "text: message } }] };"),
+  edge("I9", "the card's content is lost", "text: message } }, ...shown] };", "text: message } }] };"),
 
   dialog(
-    "A1",
+    "I5",
     "a dialog takes more than a line",
     '"params" in dialog && !fits(JSON.stringify(dialog.params), UPDATE_BYTES)',
     '"params" in dialog && dialog.params === null',
@@ -303,8 +310,8 @@ export const INTERACTION_MUTANTS: readonly Mutant[] = [
   dialog(
     "K2",
     "a scope keeps its secrets",
-    "oneLine(redact(scope.value), LIMITS.commandLength)",
-    "oneLine(scope.value, LIMITS.commandLength)",
+    "const whole = redact(scope.value);",
+    "const whole = scope.value;",
   ),
   form("K2", "a field's words keep their secrets", "redact(field.description)", "field.description"),
 ];

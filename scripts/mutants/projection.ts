@@ -276,7 +276,7 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
   replay(
     "H1",
     "tools without a result stay open",
-    '    card.interrupt("Interrupted: no result of this tool was recorded");\n',
+    '    card.interrupt(CUT_SHORT[record?.cutShort ?? "interrupted"]);\n',
     "",
   ),
   replay(

@@ -7,10 +7,9 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
   {
     ids: ["P1"],
     fault: "a Turn is presented only after its start was answered",
-    file: "src/session/attachment.ts",
-    find: "    this.#presentations.set(turn.turnId, presentation);\n    return presentation;",
-    replace:
-      "    setTimeout(() => this.#presentations.set(turn.turnId, presentation), 0);\n    return presentation;",
+    file: "src/session/presentations.ts",
+    find: "    this.#all.set(turn.turnId, presentation);\n",
+    replace: "    setTimeout(() => this.#all.set(turn.turnId, presentation), 0);\n",
     tests,
   },
   {
@@ -81,7 +80,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     ids: ["C1"],
     fault: "staged uploads stay after a cancel",
     file: "src/session/prompt.ts",
-    find: "if (!pinned) await intake.abort(host, sessionId, log);",
+    find: "if (!this.#started) await this.#takeBack(intake);",
     replace: "",
     tests,
   },
@@ -130,7 +129,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
   {
     ids: ["C5"],
     fault: "a fenced Turn still speaks",
-    file: "src/session/attachment.ts",
+    file: "src/session/presentations.ts",
     find: "return presentation?.unwanted === undefined ? presentation : undefined;",
     replace: "return presentation;",
     tests,
@@ -172,7 +171,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     ids: ["S3"],
     fault: "a second close is another one",
     file: "src/session/sessions.ts",
-    find: "if (closing !== undefined) return closing;",
+    find: "if (closing !== undefined) return closing.closed;",
     replace: "",
     tests,
   },
