@@ -16,6 +16,7 @@ const budget = planterOf("src/projection/card.ts", BUDGET);
 const cards = planterOf("src/projection/tool_cards.ts", CARDS);
 const overfull = planterOf("src/projection/tool_cards.ts", BUDGET);
 const turn = planterOf("src/projection/turn.ts", CARDS);
+const cutShort = planterOf("src/projection/cut_short.ts", CARDS);
 const capacity = planterOf("src/projection/turn.ts", BUDGET);
 const wire = planterOf("src/projection/card_wire.ts", CARDS);
 const pace = planterOf("src/projection/card_wire.ts", PACING);
@@ -454,8 +455,13 @@ export const CARD_MUTANTS: readonly Mutant[] = [
     '{ status: "failed", note: "Cancelled:',
     '{ status: "completed", note: "Cancelled:',
   ),
-  turn("K9", "the end leaves cards open", "    this.#cards.interrupt(CUT_SHORT[end.how], true, now, out);\n", ""),
   turn(
+    "K9",
+    "the end leaves cards open",
+    "    this.#cards.interrupt(CUT_SHORT[end.how], true, now, out);\n",
+    "",
+  ),
+  cutShort(
     "K9",
     "a stopped Turn's tools look interrupted",
     'stopped: "Cancelled: the',
