@@ -28,7 +28,10 @@
  * @module
  */
 export { serve, type ServeOptions } from "./src/acp/serve.ts";
-export type { ConnectionSessions, PromptAnswer, SessionParts, Workplace } from "./src/acp/sessions.ts";
+export type { ConnectionSessions } from "./src/acp/sessions.ts";
+export type { PromptAnswer } from "./src/session/prompt.ts";
+export type { SessionParts } from "./src/session/session.ts";
+export type { SessionPlace } from "./src/session/sessions.ts";
 export type { Implementation } from "@agentclientprotocol/sdk";
 export { ScopedFiles } from "./src/resource/files.ts";
 export type { ReadGrants } from "./src/resource/grants.ts";

@@ -5,7 +5,8 @@ import { ClientGone } from "../session/ports.ts";
 import type { Client } from "./client.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Config } from "../model/config.ts";
-import type { ConnectionSessions, Workplace } from "./sessions.ts";
+import type { ConnectionSessions } from "./sessions.ts";
+import type { SessionPlace } from "../session/sessions.ts";
 import { boundedMeta, draftOf } from "./content.ts";
 import { created, listed, optionsOf, settingsOf } from "./responses.ts";
 import type { EngineProfile, SessionInfo } from "../host/contract.ts";
@@ -202,7 +203,7 @@ function bytesOf(value: unknown): number {
 function workplace(
   { cwd, additionalDirectories, mcpServers }: params.PlaceParams,
   profile: EngineProfile,
-): Workplace {
+): SessionPlace {
   mcpServers.forEach(({ type }, index) => {
     if ((type !== "http" && type !== "sse") || profile.mcp[type]) return;
     throw invalidParams(

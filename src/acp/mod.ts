@@ -5,4 +5,5 @@
  */
 export { serveStdio, type StdioOptions } from "./stdio.ts";
 export { serve, type ServeOptions } from "./serve.ts";
-export type { ConnectionSessions, PromptAnswer, SessionParts, Workplace } from "./sessions.ts";
+export type { ConnectionSessions } from "./sessions.ts";
+export type { PromptAnswer, SessionParts, SessionPlace } from "../session/mod.ts";

@@ -1,7 +1,8 @@
 import { agent, type Implementation } from "@agentclientprotocol/sdk";
 import type { Clock, Ids } from "../model/clock.ts";
 import { ClientGone, type Files } from "../session/ports.ts";
-import type { ConnectionSessions, SessionParts } from "./sessions.ts";
+import type { ConnectionSessions } from "./sessions.ts";
+import type { SessionParts } from "../session/session.ts";
 import { Client } from "./client.ts";
 import { GANGWAY, negotiate, OFFERED } from "./negotiation.ts";
 import { LIMITS } from "../limits.ts";

@@ -1,29 +1,9 @@
-import type { ClientPort, Files } from "../session/ports.ts";
-import type { Clock, Ids } from "../model/clock.ts";
 import type { Config, ConfigChange } from "../model/config.ts";
-import type { McpServer, RuntimeHost, SessionInfo, SessionPage } from "../host/contract.ts";
 import type { Draft } from "../session/draft.ts";
-import type { Log } from "../model/log.ts";
 import type { Meta } from "../model/json.ts";
-import type { StopReason } from "../model/run.ts";
-
-/** Where a Session works and what it is given. The lists are complete: they replace what was there before. */
-export interface Workplace {
-  /** Absolute, as the Client wrote it. */
-  readonly cwd: string;
-  /** Additional roots, absolute, without `cwd`. */
-  readonly roots: readonly string[];
-  /** The complete list of this connection, in ACP's own shape. */
-  readonly mcpServers: readonly McpServer[];
-}
-
-/** How a prompt ended. */
-export interface PromptAnswer {
-  /** Why the Turn ended. */
-  readonly stopReason: StopReason | "cancelled";
-  /** What the Engine says beside it. */
-  readonly meta?: Meta;
-}
+import type { PromptAnswer } from "../session/prompt.ts";
+import type { SessionInfo, SessionPage } from "../host/contract.ts";
+import type { SessionPlace } from "../session/sessions.ts";
 
 /**
  * One connection's Sessions, as the front needs them. Every operation throws `SessionError`, `ResourceError` or `ClientGone`, and
@@ -31,13 +11,13 @@ export interface PromptAnswer {
  */
 export interface ConnectionSessions {
   /** Creates a durable Session, which this connection owns from then on. */
-  create(request: Workplace & { readonly meta?: Meta }): Promise<SessionInfo>;
+  create(request: SessionPlace & { readonly meta?: Meta }): Promise<SessionInfo>;
   /** `limit` bounds the page; the cursor goes on behind its last Session. */
   list(request: { cwd?: string; cursor?: string; limit?: number }): Promise<SessionPage>;
   /** Shows the whole conversation before it resolves. */
-  load(sessionId: string, request: Workplace): Promise<SessionInfo>;
+  load(sessionId: string, request: SessionPlace): Promise<SessionInfo>;
   /** Takes a Session over without showing anything of it. */
-  resume(sessionId: string, request: Workplace): Promise<SessionInfo>;
+  resume(sessionId: string, request: SessionPlace): Promise<SessionInfo>;
   /** Deletes a Session for good; silent where there is none. */
   remove(sessionId: string): Promise<void>;
   /** Aborting the signal is a cancel: it resolves with `cancelled`. */
@@ -52,20 +32,4 @@ export interface ConnectionSessions {
   announce(sessionId: string): void;
   /** Releases everything at once, without waiting for the Host. */
   shutdown(): Promise<void>;
-}
-
-/** What the Sessions of a connection are made from. */
-export interface SessionParts {
-  /** This connection's view of the Host. */
-  readonly host: RuntimeHost;
-  /** The editor. */
-  readonly client: ClientPort;
-  /** The one door to the disk. */
-  readonly files: Files;
-  /** Time. */
-  readonly clock: Clock;
-  /** Where new ids come from. */
-  readonly ids: Ids;
-  /** Where diagnostics go. */
-  readonly log: Log;
 }

@@ -8,4 +8,5 @@ export * from "./draft.ts";
 export * from "./errors.ts";
 export * from "./ports.ts";
 export type { PromptAnswer, PromptStage } from "./prompt.ts";
+export type { SessionParts } from "./session.ts";
 export { type SessionPlace, Sessions } from "./sessions.ts";

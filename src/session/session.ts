@@ -11,13 +11,19 @@ import { Join } from "./join.ts";
 import type { ClientPort, Clock, Files, Ids, Log } from "./ports.ts";
 import { Prompt, type PromptAnswer } from "./prompt.ts";
 
-/** What a Session of a connection needs of its surroundings. */
-export interface ClientSessionOptions {
+/** What the Sessions of a connection are made from. */
+export interface SessionParts {
+  /** This connection's view of the Host. */
   readonly host: RuntimeHost;
+  /** The editor. */
   readonly client: ClientPort;
+  /** The one door to the disk. */
   readonly files: Files;
+  /** Time. */
   readonly clock: Clock;
+  /** Where new ids come from. */
   readonly ids: Ids;
+  /** Where diagnostics go. */
   readonly log: Log;
 }
 
@@ -28,7 +34,7 @@ interface Waiting {
 
 /** A Session as one connection owns it: its prompts in order, its Attachment, its settings. */
 export class ClientSession {
-  readonly #options: ClientSessionOptions;
+  readonly #options: SessionParts;
   readonly #attachment: Attachment;
   readonly #profile: EngineProfile;
   #info: SessionInfo;
@@ -39,7 +45,7 @@ export class ClientSession {
   #closing: Promise<void> | undefined;
 
   /** Takes a Session that the Host created or bound for this connection. */
-  constructor(info: SessionInfo, options: ClientSessionOptions) {
+  constructor(info: SessionInfo, options: SessionParts) {
     this.#info = info;
     this.#options = options;
     this.#profile = options.host.describe(info.engineId);

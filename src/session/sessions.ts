@@ -9,12 +9,15 @@ import { SessionError } from "./errors.ts";
 import { sessionErrorOf } from "./failures.ts";
 import { ClientGone } from "./ports.ts";
 import type { PromptAnswer } from "./prompt.ts";
-import { ClientSession, type ClientSessionOptions } from "./session.ts";
+import { ClientSession, type SessionParts } from "./session.ts";
 
 /** What a Client gives with a Session each time it creates, loads or resumes it. Paths as the Client wrote them. */
 export interface SessionPlace {
+  /** Absolute. */
   readonly cwd: string;
+  /** Additional roots, absolute, without `cwd`; the complete list. */
   readonly roots: readonly string[];
+  /** The complete list. */
   readonly mcpServers: readonly McpServer[];
 }
 
@@ -23,7 +26,7 @@ export interface SessionPlace {
  * any other Session is refused before the Host hears of it.
  */
 export class Sessions {
-  readonly #options: ClientSessionOptions;
+  readonly #options: SessionParts;
   readonly #owned = new Map<string, ClientSession>();
   readonly #closing = new Map<string, { readonly session: ClientSession; readonly closed: Promise<void> }>();
   /** The last load or resume of each Session that is under way: the next one waits for it. */
@@ -32,7 +35,7 @@ export class Sessions {
   #watching = false;
 
   /** Owns nothing yet and asks nothing of the Host. */
-  constructor(options: ClientSessionOptions) {
+  constructor(options: SessionParts) {
     this.#options = options;
   }
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/model/clock.ts";
 import type { Config, ConfigChange } from "../../src/model/config.ts";
-import type { ConnectionSessions, PromptAnswer, SessionParts, Workplace } from "../../src/acp/mod.ts";
+import type { ConnectionSessions, PromptAnswer, SessionParts, SessionPlace } from "../../src/acp/mod.ts";
 import type { Draft } from "../../src/session/draft.ts";
 import type { EngineProfile, RuntimeHost, SessionInfo, SessionPage } from "../../src/host/contract.ts";
 import type { Files } from "../../src/session/ports.ts";
@@ -192,7 +192,7 @@ export type Prompted = (
 export class FakeSessions implements ConnectionSessions {
   readonly calls: string[] = [];
   readonly drafts: Draft[] = [];
-  readonly places: Workplace[] = [];
+  readonly places: SessionPlace[] = [];
   readonly owned: Set<string> = new Set();
   page: (request: { cwd?: string; cursor?: string; limit?: number }) => SessionPage = () => ({
     sessions: [],
@@ -208,7 +208,7 @@ export class FakeSessions implements ConnectionSessions {
     this.#parts = parts;
   }
 
-  create(request: Workplace): Promise<SessionInfo> {
+  create(request: SessionPlace): Promise<SessionInfo> {
     this.calls.push("create");
     this.places.push(request);
     const sessionId = `s${++this.#made}`;
@@ -221,13 +221,13 @@ export class FakeSessions implements ConnectionSessions {
     return Promise.resolve(this.page(request));
   }
 
-  load(sessionId: string, request: Workplace): Promise<SessionInfo> {
+  load(sessionId: string, request: SessionPlace): Promise<SessionInfo> {
     this.calls.push(`load ${sessionId}`);
     this.places.push(request);
     return Promise.resolve(info(sessionId));
   }
 
-  resume(sessionId: string, request: Workplace): Promise<SessionInfo> {
+  resume(sessionId: string, request: SessionPlace): Promise<SessionInfo> {
     this.calls.push(`resume ${sessionId}`);
     this.places.push(request);
     return Promise.resolve(info(sessionId));
