@@ -17,7 +17,9 @@ import { showUnshown } from "./unshown.ts";
 
 /** The answer to a prompt. */
 export interface PromptAnswer {
+  /** ACP's own word. */
   readonly stopReason: StopReason | "cancelled";
+  /** Goes out as `_meta`. */
   readonly meta?: Meta;
 }
 
