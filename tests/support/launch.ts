@@ -11,6 +11,9 @@ export interface Launch {
 /** The folder of the project. */
 export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
 
+/** Where no configuration file lies: the one of whoever runs the tests changes nothing. */
+export const NO_CONFIG: string = `${ROOT}tests/support/no-config`;
+
 /** Gangway itself with the workbench chosen, as `deno run -A mod.ts --agent workbench ARGS…`. */
 export function gangway(...args: string[]): Launch {
   return script("mod.ts", "--agent", "workbench", ...args);
@@ -26,7 +29,7 @@ export function permitted(flags: readonly string[], file: string, ...args: strin
   return {
     program: Deno.execPath(),
     args: ["run", "--quiet", "--no-prompt", ...flags, `${ROOT}${file}`, ...args],
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", XDG_CONFIG_HOME: NO_CONFIG },
   };
 }
 
