@@ -286,6 +286,15 @@ Deno.test("[F4] after a cancel between two operations the next one is not sent",
   assertEquals(artifacts.operations, [BEGIN, "append 0+3", "abort"]);
 });
 
+Deno.test("[F4] a cancel that comes while an upload gets ready keeps it from beginning", async () => {
+  const cancel = new AbortController();
+  const artifacts = new ScriptedArtifacts();
+  const uploading = assertRejects(() => upload(artifacts, KEY, source(THREE), cancel.signal));
+  cancel.abort(new Error("Cancelled"));
+  assertEquals(await uploading, cancel.signal.reason);
+  assertEquals(artifacts.operations.includes(BEGIN), false);
+});
+
 Deno.test("[F4] a cancel ends the wait for a Host that hangs while it aborts after a failure", async () => {
   const cancel = new AbortController();
   const artifacts = new ScriptedArtifacts((name) =>
