@@ -39,8 +39,8 @@ printf '\\036exit %d\\n' "$?" >&2
 kill -KILL 0
 }`;
 
-/** Milliseconds from the end of its input after which nothing of the agent is waited for any more. */
-const CLOSE_MS = 1500;
+/** Milliseconds from the end of its input after which the agent is killed: by us where no shell is there to do it before. */
+const CLOSE_MS = { watched: 1500, direct: 300 } as const;
 /** Milliseconds for the last lines of stderr behind the end of the process. */
 const LAST_WORDS_MS = 100;
 /** UTF-16 units of one line of stderr in the log, and of all that a process writes. */
@@ -58,11 +58,13 @@ export class AgentProcess {
   readonly #child: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #log: Log;
+  readonly #how: keyof typeof CLOSE_MS;
   #exit: AgentExit = {};
   #words = "";
   #logged = 0;
 
-  private constructor(child: Deno.ChildProcess, log: Log) {
+  private constructor(child: Deno.ChildProcess, log: Log, how: keyof typeof CLOSE_MS) {
+    this.#how = how;
     this.#child = child;
     this.#log = log;
     this.#writer = child.stdin.getWriter();
@@ -92,7 +94,7 @@ export class AgentProcess {
         stderr: "piped",
         detached: watched,
       }).spawn();
-      return new AgentProcess(child, log);
+      return new AgentProcess(child, log, watched ? "watched" : "direct");
     } catch (error) {
       throw new AgentFailure(
         "engine_gone",
@@ -114,7 +116,7 @@ export class AgentProcess {
   /** Ends its input, and with that the agent and all that it started. Resolves when they are gone. */
   async close(): Promise<void> {
     await this.#end();
-    await atMost(CLOSE_MS, this.#child.status);
+    await atMost(CLOSE_MS[this.#how], this.#child.status);
     try {
       // Only one that was started without a shell is still there, or whose shell was stopped.
       this.#child.kill("SIGKILL");
@@ -178,7 +180,9 @@ function mayRun(command: string): boolean {
 }
 
 function reasonOf(error: unknown, program: string): string {
-  if (error instanceof Deno.errors.NotCapable) return `start Gangway with --allow-run=sh,${program}`;
+  if (error instanceof Deno.errors.NotCapable) {
+    return `start Gangway with --allow-run=${Deno.build.os === "windows" ? program : "sh"}`;
+  }
   if (error instanceof Deno.errors.NotFound) return "there is no such program, or no such working directory";
   return error instanceof Error ? error.message.replace(/ \(os error \d+\).*$/s, "") : String(error);
 }

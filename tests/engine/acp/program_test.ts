@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { gone } from "../gone.ts";
-import { type Launch, script, withFolder } from "../../support/launch.ts";
+import { type Launch, permitted, script, withFolder } from "../../support/launch.ts";
 import { listed, newSession, openSession, promptParams, stopReasonOf, tell } from "../../support/talk.ts";
 import type { Manners } from "./scripted_agent.ts";
 import { scripted } from "./stage.ts";
@@ -42,6 +42,25 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
       await editor.exited();
       await gone(pids);
       await editor.kill();
+    });
+  });
+}
+
+const grants: readonly (readonly [flags: readonly string[], says: string | undefined])[] = [
+  [["--allow-run=sh"], undefined],
+  [[`--allow-run=${Deno.execPath()}`], undefined],
+  [[], "--allow-run=sh"],
+];
+for (const [flags, says] of grants) {
+  Deno.test(`[E3] an agent ${says === undefined ? "starts" : "cannot be started"} with ${flags.join(" ") || "no permission"}`, async () => {
+    const { program, args } = scripted({ stays: true });
+    const launch = permitted(flags, "mod.ts", "--memory", "--", program, ...args);
+    await withEditor({ launch, deadlineMs: 20_000 }, async (editor) => {
+      const sessionId = await openSession(editor, Deno.cwd());
+      const { answer, stopReason } = await tell(editor, sessionId, "say a");
+      if (says === undefined) return assertEquals(stopReason, "end_turn");
+      assert("error" in answer);
+      assertStringIncludes(answer.error.message, says);
     });
   });
 }
