@@ -263,6 +263,8 @@ export class Attachment {
   }
 
   async #joinOn(join: Join, subscription: Subscription): Promise<void> {
+    // From here on it says itself what is shown of the past.
+    if (!join.begun) this.unshown.clear(join.left);
     const joined = await join.run(
       this.#feed,
       subscription,
@@ -346,7 +348,7 @@ export class Attachment {
     let presentation = this.#presentations.get(turnId);
     // A background Run is shown by the connection that shows its parent.
     const mine = live.origin.kind === "engine" && live.presenter === this.#options.host.connectionId;
-    if (presentation === undefined && mine) {
+    if (presentation === undefined && mine && this.#join?.claims(turnId) !== true) {
       presentation = this.#presentations.of(live);
     }
     presentation?.record({ type: "observed", run: live.run });

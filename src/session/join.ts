@@ -39,6 +39,7 @@ export class Join {
   readonly #released = Promise.withResolvers<void>();
   /** Every row up to here was replayed whole. */
   #position = 0;
+  readonly #claimed = new Set<string>();
   /** From the first opening on. */
   #scope: Scope | undefined;
 
@@ -103,6 +104,16 @@ export class Join {
       : await this.#resume(feed, subscription, scope);
   }
 
+  /** Whether it is the one who shows this Turn, once it has got so far. */
+  claims(turnId: string): boolean {
+    return this.#claimed.has(turnId);
+  }
+
+  /** Whether it was decided what belongs to it. */
+  get begun(): boolean {
+    return this.#scope !== undefined;
+  }
+
   /** Turns that are not replayed. */
   get left(): ReadonlySet<string> {
     return this.#scope?.left ?? new Set();
@@ -121,8 +132,13 @@ export class Join {
 
   async #adopt(live: LiveRun): Promise<boolean> {
     const { host, sessionId, log } = this.#options;
-    if (live.presenter === host.connectionId) return true;
+    if (live.presenter === host.connectionId) {
+      this.#claimed.add(live.run.turnId);
+      return true;
+    }
     if (live.presenter !== undefined) return false;
+    // Whatever becomes of the answer: the Host may take this connection for the presenter from here on.
+    this.#claimed.add(live.run.turnId);
     try {
       await host.turns.adopt({ sessionId, run: live.run });
       return true;
@@ -130,6 +146,7 @@ export class Join {
       const decided = error instanceof HostError && error.dispatch === "answered" &&
         error.code !== "unavailable";
       if (!decided) throw error;
+      this.#claimed.delete(live.run.turnId);
       log.debug("a running Turn is shown elsewhere", { turnId: live.run.turnId, code: error.code });
       return false;
     }

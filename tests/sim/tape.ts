@@ -106,8 +106,8 @@ export type Event =
   | { readonly kind: "phase"; readonly what: string }
   | { readonly kind: "wrong"; readonly rule: string; readonly what: string };
 
-/** An event with its place in time and in the order of all. */
-export type Entry = Event & { readonly at: number; readonly seq: number };
+/** An event with its place in time and in the order of all. What is of one step happened with nothing from outside in between. */
+export type Entry = Event & { readonly at: number; readonly seq: number; readonly step: number };
 
 /** Everything that happened in a simulation, in the one order in which it did. */
 export class Tape {
@@ -125,7 +125,7 @@ export class Tape {
   }
 
   add(event: Event): void {
-    this.entries.push({ ...event, at: this.#clock.now(), seq: this.entries.length });
+    this.entries.push({ ...event, at: this.#clock.now(), seq: this.entries.length, step: this.#clock.steps });
   }
 
   /** The entries of one kind. */
@@ -135,7 +135,7 @@ export class Tape {
 
   /** One line an event: the whole interleaving. */
   *lines(): Generator<string> {
-    for (const { at, seq, kind, ...rest } of this.entries) {
+    for (const { at, seq, step: _, kind, ...rest } of this.entries) {
       const words = Object.entries(rest).filter(([, value]) => value !== "").map(([name, value]) =>
         typeof value === "string" || typeof value === "number"
           ? `${name}=${value}`

@@ -97,6 +97,16 @@ export class Facts {
         return;
       case "turn":
         return this.#turn(entry, entry.record);
+      case "snapshot":
+        for (const each of entry.snapshot.interactions) this.#tokens.set(each.interactionId, each.run.turnId);
+        return;
+      case "frame": {
+        // A question that is about no tool may have a card of its own.
+        if (entry.frame.type !== "interaction_opened") return;
+        const { interactionId, run } = entry.frame.interaction;
+        this.#tokens.set(interactionId, run.turnId);
+        return;
+      }
       case "engine":
         if (entry.what === "begins") this.#begins(entry.run);
         return;

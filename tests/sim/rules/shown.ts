@@ -106,7 +106,7 @@ class Screen {
     const question = questionIn(entry);
     const turnId = question === undefined ? undefined : this.#facts.turnOf(question);
     const tool = (params.toolCall as { toolCallId?: string } | undefined)?.toolCallId ?? params.toolCallId;
-    const card = typeof tool === "string" && /\.t\d+$/.test(tool) ? tool : undefined;
+    const card = typeof tool === "string" ? tool : undefined;
     this.#dialogs.set(id, { key, question, turnId, card, method });
     if (question === undefined || turnId === undefined) {
       return this.#wrong("dialog", `${method} asks nothing that is known`, seq);
@@ -120,7 +120,7 @@ class Screen {
     const once = `${key} ${stage.attachment} ${question}`;
     if (this.#asked.has(once)) this.#wrong("dialog-once", `question ${question} is shown twice`, seq);
     this.#asked.add(once);
-    if (card !== undefined && this.#view(by, sessionId).cards.get(card) === undefined) {
+    if (card !== undefined && !stage.resumed && this.#view(by, sessionId).cards.get(card) === undefined) {
       this.#wrong("dialog-card", `the card ${card} of a dialog was not shown before`, seq);
     }
   }
@@ -129,7 +129,8 @@ class Screen {
     const ask = this.#facts.asks.find(({ asked }) => asked.id === entry.id)!;
     const { wish, by, sessionId } = ask.asked;
     const view = this.#view(by, sessionId);
-    if (wish === "close" || wish === "remove") view.clear();
+    // A load may have begun anew what is just closed or removed.
+    if ((wish === "close" || wish === "remove") && !this.#replays.has(view)) view.clear();
     if (wish === "load") {
       const left = this.#replays.get(view) ?? new Set();
       this.#replays.delete(view);
@@ -159,16 +160,17 @@ class Screen {
     if (!this.#stages.of(by, sessionId).loading) return;
     const view = this.#view(by, sessionId);
     if (this.#replays.has(view)) return;
-    const left = new Set([...this.#joined(entry, "shown"), ...this.#prompted(entry)]);
-    const perhaps = this.#joined(entry, "perhaps");
+    const left = new Set([...this.#joined(entry, "shown"), ...this.#prompted(entry, "shown")]);
+    const perhaps = [...this.#joined(entry, "perhaps"), ...this.#prompted(entry, "perhaps")];
     this.#replays.set(view, new Set([...left, ...perhaps]));
     view.reload(left, perhaps);
   }
 
-  /** Turns of prompts that are not answered: a load leaves them as they are. */
-  #prompted(read: Extract<Entry, { kind: "op" }>): string[] {
+  /** Turns of prompts that are not answered: a load leaves them as they are. Those that just are perhaps as well. */
+  #prompted(read: Extract<Entry, { kind: "op" }>, how: "shown" | "perhaps"): string[] {
     return this.#facts.prompts.filter(({ asked, answered }) =>
-      asked.by === read.by && asked.sessionId === read.sessionId && (answered?.at ?? Infinity) > read.at
+      asked.by === read.by && asked.sessionId === read.sessionId &&
+      (how === "shown" ? (answered?.step ?? Infinity) > read.step : answered?.step === read.step)
     ).flatMap(({ starts }) => starts.map(({ op }) => String(op.detail.turnId)));
   }
 

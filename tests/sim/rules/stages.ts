@@ -10,6 +10,10 @@ export class Stage {
   closing = 0;
   /** Prompts that are not answered, in order. */
   readonly prompts: PromptFacts[] = [];
+  /** Turns that the Host knows this connection to show. */
+  readonly presented: Set<string> = new Set();
+  /** Whether it was resumed: what was said before, the editor has from elsewhere. */
+  resumed: boolean = false;
   /** Counts what was closed: after a close everything begins anew. */
   attachment = 0;
   readonly #facts: Facts;
@@ -68,6 +72,8 @@ export class Stage {
     this.attachment++;
     this.#joined.clear();
     this.#fences.clear();
+    this.presented.clear();
+    this.resumed = false;
   }
 
   /** Why nothing of a Turn may be shown now; undefined where it may. */
@@ -91,8 +97,8 @@ export class Stage {
 export class Stages {
   readonly #facts: Facts;
   readonly #stages = new Map<string, Stage>();
-  /** Queries that are out. */
-  readonly #ops = new Map<number, Stage>();
+  /** Queries and adoptions. */
+  readonly #ops = new Map<number, Extract<Entry, { kind: "op" }>>();
   readonly #asks: ReadonlyMap<number, Extract<Entry, { kind: "asked" }>>;
   readonly #prompts: ReadonlyMap<number, PromptFacts>;
 
@@ -135,13 +141,20 @@ export class Stages {
         }
         return;
       case "op_over":
-        if (entry.value.kind === "ended") this.#ops.get(entry.id)?.sawEnd(String(entry.value.turnId));
-        return;
+        return this.#told(entry);
       case "op":
-        if (entry.name === "query") this.#ops.set(entry.id, this.of(entry.by, entry.sessionId));
+        if (entry.name === "query" || entry.name === "adopt") this.#ops.set(entry.id, entry);
         return;
       default:
     }
+  }
+
+  #told({ id, outcome, value }: Extract<Entry, { kind: "op_over" }>): void {
+    const op = this.#ops.get(id);
+    if (op === undefined || outcome !== "done") return;
+    const stage = this.of(op.by, op.sessionId);
+    if (op.name === "adopt") stage.presented.add(String(op.detail.turnId));
+    else if (value.kind === "ended") stage.sawEnd(String(value.turnId));
   }
 
   #asked(entry: Extract<Entry, { kind: "asked" }>): void {
@@ -173,7 +186,7 @@ export class Stages {
   }
 
   #answered(entry: Extract<Entry, { kind: "answered" }>): void {
-    const { by, sessionId, wish, seq } = this.#asks.get(entry.id)!;
+    const { by, sessionId, wish, seq: asked } = this.#asks.get(entry.id)!;
     const stage = this.of(by, sessionId);
     switch (wish) {
       case "create":
@@ -184,7 +197,8 @@ export class Stages {
         stage.joining.delete(entry.id);
         if (!entry.ending.ok) return;
         stage.open = true;
-        stage.join(this.#liveSince(sessionId, seq));
+        stage.join(this.#live(sessionId, asked, entry.seq).filter((turnId) => stage.presented.has(turnId)));
+        stage.resumed ||= wish === "resume";
         return;
       case "prompt":
         if (this.#prompts.has(entry.id)) {
@@ -221,13 +235,15 @@ export class Stages {
       readonly presenter?: string;
     },
   ): void {
-    if (!live.foreground && live.presenter === by) this.of(by, sessionId).join([live.run.turnId]);
+    if (live.presenter !== by) return;
+    this.of(by, sessionId).presented.add(live.run.turnId);
+    if (!live.foreground) this.of(by, sessionId).join([live.run.turnId]);
   }
 
-  /** Turns of a Session that had not ended at that place. */
-  #liveSince(sessionId: string, seq: number): string[] {
+  /** Turns of a Session that were live at some place between two. */
+  #live(sessionId: string, from: number, to: number): string[] {
     return [...this.#facts.turns.values()].filter((turn) =>
-      turn.sessionId === sessionId && (turn.ended?.entry.seq ?? Infinity) > seq
+      turn.sessionId === sessionId && turn.admitted.seq < to && (turn.ended?.entry.seq ?? Infinity) > from
     ).map((turn) => turn.turnId);
   }
 }
