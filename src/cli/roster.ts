@@ -1,10 +1,8 @@
-import { acpEngine } from "../engine/acp/mod.ts";
 import type { AgentCommand } from "../engine/acp/mod.ts";
 import type { ConfiguredAgent } from "./config.ts";
 import type { Engine } from "../engine/contract.ts";
 import type { Log } from "../model/log.ts";
 import type { Machine } from "./state.ts";
-import { openMemory } from "./memory.ts";
 import type { ServeOptions } from "./flags.ts";
 import { VERSION } from "./version.ts";
 import { workbench } from "../engine/workbench/mod.ts";
@@ -57,7 +55,7 @@ export async function openRoster(parts: RosterParts): Promise<RosterOrRefusal> {
     kind: "roster",
     engines: [
       workbench({ reason: name === undefined ? "fallback" : "chosen" }),
-      ...Object.entries(agents).map(([engineId, agent]) => engineOf(engineId, agent, parts)),
+      ...await enginesOf(agents, parts),
     ],
     defaultEngine: name ?? WORKBENCH,
   };
@@ -68,16 +66,27 @@ export function commandOf({ command, args = [], env, cwd }: ConfiguredAgent): Ag
   return { program: command, args, ...(env !== undefined && { env }), ...(cwd !== undefined && { cwd }) };
 }
 
-function engineOf(engineId: string, agent: ConfiguredAgent, { log, folder }: RosterParts): Engine {
-  const command = commandOf(agent);
-  const memory = openMemory({ engineId, command, log, ...(folder !== undefined && { folder }) });
-  return acpEngine({
-    engineId,
-    command,
-    log,
-    version: VERSION,
-    ...memory,
-    ...(agent.options !== undefined && { preferred: agent.options }),
+/** Loaded only where there are agents: the handshake of the workbench does without. */
+async function enginesOf(
+  agents: Record<string, ConfiguredAgent>,
+  { log, folder }: RosterParts,
+): Promise<readonly Engine[]> {
+  if (Object.keys(agents).length === 0) return [];
+  const [{ acpEngine }, { openMemory }] = await Promise.all([
+    import("../engine/acp/mod.ts"),
+    import("./memory.ts"),
+  ]);
+  return Object.entries(agents).map(([engineId, agent]) => {
+    const command = commandOf(agent);
+    const memory = openMemory({ engineId, command, log, ...(folder !== undefined && { folder }) });
+    return acpEngine({
+      engineId,
+      command,
+      log,
+      version: VERSION,
+      ...memory,
+      ...(agent.options !== undefined && { preferred: agent.options }),
+    });
   });
 }
 
