@@ -75,7 +75,10 @@ export class Agent {
       answered: (sessionId) => this.#seats.get(sessionId)?.answered(),
       room: () => this.#room(),
       request: (method, params, signal) => this.#request(method, params, signal),
-      notified: () => this.faults.count("unheard"),
+      notified: (method) => {
+        // The protocol's own are the SDK's to hear.
+        if (!method.startsWith("$/")) this.faults.count("unheard");
+      },
     }, parts.faults);
     this.gone = this.#watch();
     this.hello = this.#greet();

@@ -51,23 +51,23 @@ export class Conversation implements Seat {
   /** Settles when a stopped prompt was answered, or the agent was given up for not answering. */
   #owed: Promise<void> | undefined;
   #usage: JsonObject | undefined;
-  #mode: "replaying" | "live";
+  #mode: "replaying" | "live" = "replaying";
 
-  /** Takes its seat. `replaying`: what comes before {@linkcode live} is history that the Host has. */
+  /** Takes its seat. Without `opened` what comes before {@linkcode live} is history that the Host has. */
   constructor(parts: {
     agent: Agent;
     hello: Hello;
     sessionId: string;
     bound: string;
     context: EngineContext;
-    mode: "replaying" | "live";
+    opened?: JsonObject;
   }) {
     this.agent = parts.agent;
     this.hello = parts.hello;
     this.sessionId = parts.sessionId;
     this.bound = parts.bound;
     this.context = parts.context;
-    this.#mode = parts.mode;
+    if (parts.opened !== undefined) this.live(parts.opened);
     this.#requests = new Requests({
       context: () => this.context,
       turn: () => this.#turn,

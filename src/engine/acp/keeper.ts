@@ -62,9 +62,12 @@ export class Keeper {
   }
 
   async #start(services: ClientServices): Promise<Ready> {
+    // One that fell is seen to the end first, so that it is known how soon that was.
+    if (this.#current?.agent.state === "gone") await this.#current.agent.gone;
     if (this.#failures > 0) {
       await pause(Math.min(BACKOFF_MS * 2 ** (this.#failures - 1), BACKOFF_MOST_MS), this.#closing.signal);
     }
+    this.#closing.signal.throwIfAborted();
     const since = performance.now();
     let agent: Agent;
     try {

@@ -39,6 +39,8 @@ export class Lobby {
   readonly #parts: LobbyParts;
   /** By the Host's id of the Session, longest unused first. */
   readonly #kept = new Map<string, Conversation>();
+  /** Sessions of an agent that it failed to take up once, for a reason that may pass. */
+  readonly #failed = new Set<string>();
 
   /** Opens nothing yet. */
   constructor(parts: LobbyParts) {
@@ -66,6 +68,7 @@ export class Lobby {
           });
         }
         kept.context = context;
+        await this.#settle(kept, false, notices);
         return { conversation: kept, notices };
       }
       await kept.end();
@@ -111,8 +114,7 @@ export class Lobby {
     if (sessionId === undefined || sessionId === "") {
       throw new AgentFailure("engine", "The agent opened a Session and did not say which");
     }
-    const conversation = new Conversation({ ...parts, sessionId, mode: "live" });
-    conversation.live(opened);
+    const conversation = new Conversation({ ...parts, sessionId, opened });
     this.#parts.began(conversation.settings.list());
     return conversation;
   }
@@ -132,7 +134,7 @@ export class Lobby {
       });
       return undefined;
     }
-    const conversation = new Conversation({ ...parts, sessionId, mode: "replaying" });
+    const conversation = new Conversation({ ...parts, sessionId });
     try {
       const method = hello.resume ? "session/resume" : "session/load";
       conversation.live(await agent.open(method, { ...binding, sessionId }));
@@ -140,6 +142,12 @@ export class Lobby {
     } catch (error) {
       agent.leave(sessionId, conversation);
       if (!(error instanceof AgentFailure) || error.class !== "engine") throw error;
+      // What may pass is tried again by the next prompt, for going on anew is for good.
+      if (!isLost(error) && !this.#failed.has(sessionId)) {
+        this.#failed.add(sessionId);
+        throw error;
+      }
+      this.#failed.delete(sessionId);
       notices.push({ title: FORGOTTEN, text: error.message });
       return undefined;
     }
@@ -160,8 +168,14 @@ export class Lobby {
       if (!(error instanceof AgentFailure) || error.class !== "engine") throw error;
       notices.push({ title: "The agent did not take a setting", text: error.message });
     }
-    await context.configured(settings.list());
+    // An agent need not repeat its settings for a Session that it takes up.
+    if (isNew || settings.list().length > 0) await context.configured(settings.list());
   }
+}
+
+/** Whether an agent says that it does not have a Session. */
+function isLost({ data, message }: AgentFailure): boolean {
+  return data?.code === -32002 || data?.code === -32602 || /not found|no such|unknown session/i.test(message);
 }
 
 type Parts = Pick<Conversation, "agent" | "hello" | "bound" | "context">;

@@ -227,6 +227,26 @@ Deno.test("[E2] an agent that ignores a cancel is replaced; a Turn of another Se
   await works(other);
 });
 
+Deno.test("[E2] an agent that falls again and again is started ever later", async () => {
+  await using stage = new Stage({ initialize: "exit" });
+  const visit = await stage.open();
+  const since = performance.now();
+  for (let times = 0; times < 3; times++) {
+    const { outcome } = await visit.run("say a");
+    assert(outcome.kind === "failed");
+    assertStringIncludes(outcome.failure.message, "exit code 7");
+  }
+  const ms = performance.now() - since;
+  assert(ms > 250 + 500, `Three starts took ${ms} ms`);
+});
+
+Deno.test("[E2] an agent that takes its own question back is not counted for it", async () => {
+  await using stage = new Stage();
+  const visit = await stage.open();
+  await visit.run('raw {"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"x"}}');
+  assertEquals(stage.log.faults(), []);
+});
+
 Deno.test("[E2] a flood reaches the Host whole and in order", async () => {
   await using stage = new Stage();
   const visit = await stage.open();

@@ -10,8 +10,8 @@ export interface Manners {
   /** Updates that are sent before the answer to session/new, and lines. */
   readonly early?: readonly Record<string, unknown>[];
   readonly lines?: readonly string[];
-  /** What load and resume say before their answer; absent: they are refused. */
-  readonly history?: readonly Record<string, unknown>[];
+  /** What load and resume say before their answer; absent: there is no such Session; `busy`: they fail. */
+  readonly history?: readonly Record<string, unknown>[] | "busy";
   /** Whether it stays when its input ends. */
   readonly stays?: boolean;
 }
@@ -137,6 +137,9 @@ if (import.meta.main) {
       case "session/load":
         if (manners.history === undefined) {
           return send({ id, error: { code: -32002, message: "No such session" } });
+        }
+        if (manners.history === "busy") {
+          return send({ id, error: { code: -32603, message: "overloaded" } });
         }
         for (const each of manners.history) update(params.sessionId, each);
         return send({ id, result: manners.opened ?? {} });

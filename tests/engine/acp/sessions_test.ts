@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
 import type { McpServer } from "../../../src/host/contract.ts";
 import type { RecordingSink } from "../sink.ts";
 import { Stage } from "./stage.ts";
@@ -141,4 +141,33 @@ Deno.test("[E2] an agent that wants a login fails the Turn as such, and names th
     "The agent wants you to log in: it offers API key. Log in with the agent's own program, then try again. " +
       "It said: Authentication required",
   );
+});
+
+Deno.test("[E4] an agent that fails to take a Session up once keeps its memory of it: the next prompt tries again", async () => {
+  await using stage = new Stage({ ...RESTORING, history: "busy" });
+  const visit = await stage.open({ restored: { sessionId: "kept" } });
+  const first = await visit.run("say new");
+  assert(first.outcome.kind === "failed");
+  assertStringIncludes(first.outcome.failure.message, "overloaded");
+  assertEquals(visit.host.states, []);
+  const { sink, outcome } = await visit.run("say new");
+  assertEquals(outcome.kind, "completed");
+  assertEquals(sink.all("notice").length, 1);
+});
+
+Deno.test("[E4] settings that an agent does not repeat for a Session stay, and those of one that was kept are set", async () => {
+  const option = { id: "fast", name: "Fast", type: "boolean", value: true } as const;
+  await using silent = new Stage({ ...RESTORING, history: [] });
+  const restored = await silent.open({ restored: { sessionId: "kept" }, options: [option] });
+  await restored.run("say x");
+  assertEquals(restored.host.options, [option]);
+
+  const opened = { configOptions: [{ id: "fast", name: "Fast", type: "boolean", currentValue: false }] };
+  await using stage = new Stage({ opened });
+  const first = await stage.open();
+  await first.run("say x");
+  await first.session.close();
+  const again = await stage.open({ restored: first.host.states[0], options: [option] });
+  const { sink } = await again.run("set");
+  assertEquals(JSON.parse(sink.said()), [["session/set_config_option", true]]);
 });
