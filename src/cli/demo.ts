@@ -1,3 +1,5 @@
+import { mainModule } from "./launch.ts";
+import { basename } from "node:path";
 import { elapsed, Stage } from "./stage.ts";
 import type { Json } from "../model/json.ts";
 import { objectOf } from "./editor.ts";
@@ -34,7 +36,7 @@ export async function demo(screen: Screen): Promise<number> {
     screen.line(
       `${
         screen.paint("green", "All of that was true.")
-      } "gangway doctor" prints the settings for your editor.`,
+      } "${doctorCommand()}" prints the settings for your editor.`,
     );
     return 0;
   } catch (error) {
@@ -128,4 +130,9 @@ function timeOf(date: Json | undefined): string {
 
 async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+}
+
+/** How doctor is started where the demo was. */
+function doctorCommand(): string {
+  return Deno.build.standalone ? "gangway doctor" : `deno run -A ${basename(mainModule())} doctor`;
 }

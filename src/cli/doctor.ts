@@ -25,7 +25,8 @@ export async function doctor(options: ServeOptions, screen: Screen): Promise<num
   section("Sessions");
   const machine = thisMachine();
   const plan = planStore(options.store, machine);
-  for (const line of await describeStore(plan)) screen.line(`  ${line}`);
+  const store = await describeStore(plan);
+  for (const line of store.lines) screen.line(`  ${line}`);
 
   section("What this run may do");
   const rows = abilities(plan, machine.cwd);
@@ -50,7 +51,7 @@ export async function doctor(options: ServeOptions, screen: Screen): Promise<num
     screen.line(`  ${screen.paint("cyan", editor)} (${place})`);
     for (const line of text.split("\n")) screen.line(`    ${line}`);
   }
-  return healthy && agentHealthy ? 0 : 1;
+  return healthy && agentHealthy && store.usable ? 0 : 1;
 }
 
 /** How editors should start this program: its Sessions, the project's files, and running what the user approves. */
@@ -76,22 +77,31 @@ async function tryAgent(
   return await describeAgent(command, cwd, screen);
 }
 
-async function describeStore(plan: StorePlan): Promise<readonly string[]> {
+/** What is said of a place for Sessions, and whether they can be kept there. */
+interface StoreReport {
+  readonly lines: readonly string[];
+  readonly usable: boolean;
+}
+
+async function describeStore(plan: StorePlan): Promise<StoreReport> {
   switch (plan.kind) {
     case "memory":
-      return [plan.why ?? "Kept in memory only, as asked"];
+      return { lines: [plan.why ?? "Kept in memory only, as asked"], usable: true };
     case "refused":
-      return [plan.why];
-    case "folder":
-      return [`Kept in ${plan.folder}`, await describeFolder(plan.folder)];
+      return { lines: [plan.why], usable: false };
+    case "folder": {
+      const { line, usable } = await describeFolder(plan.folder);
+      const lines = usable ? [`Kept in ${plan.folder}`, line] : [`Not kept in ${plan.folder}: ${line}`];
+      return { lines, usable };
+    }
   }
 }
 
-async function describeFolder(folder: string): Promise<string> {
+async function describeFolder(folder: string): Promise<{ line: string; usable: boolean }> {
   try {
     const { isDirectory, uid, mode } = await Deno.stat(folder);
-    if (!isDirectory) return "This is not a folder: name another one with --state";
-    if (uid === null || mode === null) return "The folder exists";
+    if (!isDirectory) return { line: "it is not a folder; name another one with --state", usable: false };
+    if (uid === null || mode === null) return { line: "The folder exists", usable: true };
     const others = (mode & 0o077) === 0
       ? "nobody else may look into it"
       : "others may look into it: chmod 700 it";
@@ -103,12 +113,13 @@ async function describeFolder(folder: string): Promise<string> {
       : own === uid
       ? `you (user ${uid})`
       : `user ${uid}, who is not you`;
-    return `The folder belongs to ${owner}; ${others}`;
+    return { line: `The folder belongs to ${owner}; ${others}`, usable: true };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) {
-      return "The folder does not exist yet: the first Session makes it";
+      return { line: "The folder does not exist yet: the first Session makes it", usable: true };
     }
-    return `The folder cannot be looked at: ${error instanceof Error ? error.message : String(error)}`;
+    const reason = error instanceof Error ? error.message : String(error);
+    return { line: `it cannot be looked at: ${reason}`, usable: false };
   }
 }
 

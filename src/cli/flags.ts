@@ -135,7 +135,7 @@ function example(flag: typeof TEXT_FLAGS[number]): string {
 function unknownFlag(arg: string): string {
   const flag = arg.split("=", 1)[0] ?? arg;
   if (permissionFlag(arg) !== undefined || /^--(allow|deny|ignore)-/.test(arg) || flag === "--no-prompt") {
-    return `"${flag}" is a flag of Deno's: put it before the program, as in deno run ${flag} mod.ts`;
+    return `"${flag}" is a flag of Deno's: put it before the program, as in deno run ${flag} PROGRAM`;
   }
   const near = nearest(flag.replace(/^-+/, ""), [...TEXT_FLAGS, ...PLAIN_FLAGS]);
   return `Unknown flag "${flag}"` +

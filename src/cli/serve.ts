@@ -34,7 +34,7 @@ export async function serve(options: ServeOptions, grants?: ReadGrants): Promise
     await Promise.all([opened.sink?.close(), errors.close()]);
     return 2;
   }
-  if (plan.kind === "memory" && plan.why !== undefined) errors.line(`gangway: ${plan.why}`);
+  if (plan.kind !== "folder" && plan.why !== undefined) errors.line(`gangway: ${plan.why}`);
   const host = new LocalHost({
     store: () => openStore(plan, log),
     engines: roster.engines,

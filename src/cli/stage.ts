@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { AgentError, Editor, objectOf } from "./editor.ts";
 import { commandLine, launchSelf, mainModule } from "./launch.ts";
 import type { Json, JsonObject } from "../model/json.ts";
@@ -27,7 +28,7 @@ export class Stage {
       (text) =>
         text.replaceAll(place, "DEMO").replaceAll(Deno.execPath(), "deno").replaceAll(
           mainModule(),
-          "mod.ts",
+          basename(mainModule()),
         ),
     );
   }

@@ -20,7 +20,7 @@ export interface Attempt {
 export function failureOf(error: unknown, { verb, what }: Attempt): ToolFailure {
   if (error instanceof ToolFailure) return error;
   const reason = error instanceof Deno.errors.NotCapable
-    ? `Gangway has no permission to ${verb} it; start Gangway with --allow-${flagOf(error)}`
+    ? `Gangway has no permission to ${verb} it; start Gangway with ${flagOf(error)}`
     : error instanceof Deno.errors.NotFound
     ? "it does not exist"
     : error instanceof Deno.errors.PermissionDenied
@@ -34,5 +34,7 @@ export function failureOf(error: unknown, { verb, what }: Attempt): ToolFailure 
 
 /** Writing needs reading too, so the runtime's own word on what is missing counts. */
 function flagOf(error: Error): string {
-  return /--allow-(\w+)/.exec(error.message)?.[1] ?? "all";
+  const permission = /--allow-(\w+)/.exec(error.message)?.[1] ?? "all";
+  if (permission === "run") return "--allow-run=sh";
+  return permission === "all" ? "--allow-all" : `--allow-${permission}=FOLDER for the folder that it is in`;
 }
