@@ -109,7 +109,7 @@ export const LIMITS: Limits = {
   writerHighWater: 256 * 1024,
   checkpointMs: 250,
   toolOutputLength: 1024 * 1024,
-  checkpointLength: 256 * 1024,
+  checkpointLength: 64 * 1024,
   waitingPrompts: 32,
   busyWaitMs: 5000,
   recoveryMs: 60_000,
