@@ -2,9 +2,15 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { gone } from "../gone.ts";
 import { type Launch, permitted, script, withFolder } from "../../support/launch.ts";
 import { listed, newSession, openSession, promptParams, stopReasonOf, tell } from "../../support/talk.ts";
+import type { JsonObject } from "../../../src/model/json.ts";
 import type { Manners } from "./scripted_agent.ts";
 import { scripted } from "./stage.ts";
 import { withEditor } from "../../support/editor.ts";
+
+const MODES = {
+  currentModeId: "ask",
+  availableModes: [{ id: "ask", name: "Ask" }, { id: "code", name: "Code" }],
+};
 
 /** Gangway with the agent of the tests. */
 function behind(manners: Manners = {}, ...flags: string[]): Launch {
@@ -132,5 +138,31 @@ Deno.test("[E4] a Session of an agent is listed and goes on in another process, 
     assert(first !== undefined && first !== "");
     const kept = await Array.fromAsync(Deno.readDir(`${folder}/agents`));
     assertEquals(kept.length, 1);
+  });
+});
+
+Deno.test("[E1] from its second start on an agent's modes are there with the new Session, and its own kinds of content", async () => {
+  const manners: Manners = {
+    initialize: { agentCapabilities: { promptCapabilities: { image: true } } },
+    opened: { modes: MODES },
+  };
+  await withFolder(async (folder) => {
+    const seen: unknown[] = [];
+    for (let start = 0; start < 2; start++) {
+      await withEditor({ launch: behind(manners, "--state", folder), deadlineMs: 20_000 }, async (editor) => {
+        const { agentCapabilities } = await editor.initialize();
+        const opened = await editor.request("session/new", { cwd: folder, mcpServers: [] }) as JsonObject;
+        const { sessionId, modes } = opened;
+        seen.push([(agentCapabilities as JsonObject).promptCapabilities, modes ?? null]);
+        assertEquals((await tell(editor, String(sessionId), "say a")).stopReason, "end_turn");
+        await editor.request("session/set_mode", { sessionId: sessionId ?? "", modeId: "code" });
+        const { screen } = await tell(editor, String(sessionId), "set");
+        assertEquals(screen.messages.at(-1)?.text, '[["session/set_mode","code"]]');
+      });
+    }
+    assertEquals(seen, [
+      [{ image: true, audio: false, embeddedContext: true }, null],
+      [{ image: true, audio: false, embeddedContext: false }, MODES],
+    ]);
   });
 });
