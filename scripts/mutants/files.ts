@@ -240,6 +240,13 @@ export const FILE_MUTANTS: readonly Mutant[] = [
     "if (size > LIMITS.artifactBytes) throw overflow(source.name);",
     "if (size > 2 * LIMITS.artifactBytes) throw overflow(source.name);",
   ),
+  look("F5", "the way to a file is looked at once", "const ROUNDS = 8;", "const ROUNDS = 0;"),
+  look(
+    "F5",
+    "the file may be another one by then",
+    "isOpened(Deno.lstatSync(real)) && Deno.realPathSync(path) === real &&",
+    "",
+  ),
   look(
     "F5",
     "the folders may be others by then",

@@ -6,7 +6,6 @@ const lines = planterOf("src/wire/lines.ts", at("lines"));
 const envelope = planterOf("src/acp/envelope.ts", at("hostile"));
 const mailbox = planterOf("src/acp/mailbox.ts", at("mailbox"));
 const entry = planterOf("src/acp/mailbox.ts", at("hostile"));
-const order = planterOf("src/acp/mailbox.ts", at("order"));
 const writer = planterOf("src/acp/writer.ts", at("writer"));
 const client = planterOf("src/acp/client.ts", at("client"));
 const errors = planterOf("src/acp/errors.ts", at("errors"));
@@ -108,7 +107,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
     "await this.#parts.ready();",
     "void this.#parts.ready();",
   ),
-  order(
+  mailbox(
     "A3",
     "a second handshake is not waited for",
     "    await answered.promise;\n",
@@ -131,7 +130,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   ),
   negotiation(
     "A4",
-    "an ability is told that is not offered",
+    "what is told of loading is not what is offered",
     "loadSession: OFFERED.load,",
     "loadSession: !OFFERED.load,",
   ),
@@ -142,7 +141,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
     "if (recordOf(recordOf(clientCapabilities).auth).terminal !== true) return [];",
     "",
   ),
-  offered(
+  planterOf("src/acp/methods.ts", at("methods"))(
     "A4",
     "methods of absent abilities are there",
     "if (found === undefined || !found.offered) throw",
@@ -240,7 +239,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
     "if (found === undefined && isRequest && id !== null) {",
   ),
   envelope(
-    "A7",
+    "A7 A2",
     "an empty line is answered",
     'if (line.text.trim() === "") return { kind: "blank" };',
     'if (line.text === null) return { kind: "blank" };',
@@ -334,12 +333,6 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
     "an error answer looks like a result",
     'if (outcome.kind === "result") resolve(outcome.result);',
     'if (outcome.kind === "result" || outcome.code === -32601) resolve(undefined);',
-  ),
-  client(
-    "I8 C4",
-    "a late answer is taken",
-    "        this.#pending.delete(id);\n        reject(signal.reason);",
-    "        reject(signal.reason);",
   ),
   client(
     "C9",

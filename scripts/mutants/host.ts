@@ -33,6 +33,9 @@ const memoryFiles = store("memory_artifacts");
 const folder = store("folder");
 const folderFiles = store("folder_artifacts");
 
+const left = planterOf("src/host/store/folder.ts", "tests/host/store/leftovers_test.ts");
+const leftFiles = planterOf("src/host/store/folder_artifacts.ts", "tests/host/store/leftovers_test.ts");
+
 /** Faults of `src/host/local/` and `src/host/store/`. */
 export const HOST_MUTANTS: readonly Mutant[] = [
   local("host", "sessions")(
@@ -370,12 +373,6 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     "if (known?.sha256 !== artifact.sha256) throw missing(artifact.artifactId);",
     "",
   ),
-  uploads(
-    "F3",
-    "reading needs no Artifact of the Session",
-    "if (!(await this.#known()).has(artifactId)) throw missing(artifactId);",
-    "",
-  ),
   local("turns", "uploads")(
     "F3",
     "a Turn does not pin its Artifacts",
@@ -407,8 +404,8 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     "      if (pinned || artifact) known.set(artifact.artifactId, artifact);\n",
   ),
   memoryFiles("F4", "unfinished uploads outlive their holder", "    this.#files.sweep();\n", ""),
-  folderFiles("F4", "unfinished uploads stay in the folder", " || name.endsWith(UPLOAD)) doomed", ") doomed"),
-  folderFiles("F4", "bytes without a row stay in the folder", "if (orphan || name", "if (name"),
+  leftFiles("F4", "unfinished uploads stay in the folder", " || name.endsWith(UPLOAD)) doomed", ") doomed"),
+  leftFiles("F4", "bytes without a row stay in the folder", "if (orphan || name", "if (name"),
   uploads("F5", "an Artifact has no cap", " || offset + bytes.length > this.#limits.artifactBytes", ""),
   uploads("F5", "a part has no cap", "bytes.length > this.#limits.appendBytes || ", ""),
 
@@ -497,12 +494,6 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     '    this.#fixed({ kind: "notice", severity, title, text });\n',
     "",
   ),
-  journal(
-    "H1",
-    "rows are kept in the order in which they ended",
-    "    const row = make(this.next());\n    this.#rows.set(row.seq, row);",
-    "    const row = make(this.next());\n    this.#rows.set(-row.seq, row);",
-  ),
   recovery(
     "H3",
     "an interrupted Turn has no end",
@@ -532,7 +523,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     "    await Deno.rename(place.path, tomb);\n    await syncFolder(this.#state.sessions);\n    await Deno.remove(tomb, { recursive: true });",
     "",
   ),
-  folder(
+  left(
     "H4",
     "a removed Session stays in the list",
     "    // After the files, so that there is room on a full disk.\n    this.#list.forget(sessionId);\n",

@@ -1,8 +1,11 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import type { Draft } from "../../src/session/draft.ts";
 import type { EngineProfile } from "../../src/host/contract.ts";
+import { draftOf } from "../../src/acp/content.ts";
 import { Front } from "./front.ts";
 import { LIMITS } from "../../src/limits.ts";
+import type { PromptParams } from "../../src/acp/params.ts";
+import { RequestError } from "@agentclientprotocol/sdk";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -163,6 +166,22 @@ Deno.test("[F7] bytes are base64 with its padding and nothing else", async () =>
       message: 'Invalid params: "prompt[0].data" must be base64 with its padding',
       data: { field: "prompt[0].data" },
     }, JSON.stringify(data));
+  }
+});
+
+Deno.test("[F7] bytes above the cap are refused by name, before they are decoded or as soon as they are there", () => {
+  const units = 4 * (Math.floor(LIMITS.artifactBytes / 3) + 2);
+  const text = "x".repeat(LIMITS.artifactBytes + 1);
+  const blocks: readonly [string, PromptParams["prompt"][number]][] = [
+    ["prompt[0].data", { type: "image", data: "A".repeat(units), mimeType: "image/png" }],
+    ["prompt[0].resource.text", { type: "resource", resource: { uri: "file:///w/a", text } }],
+  ];
+  for (const [field, block] of blocks) {
+    const error = assertThrows(
+      () => draftOf({ sessionId: "s", prompt: [block] }, { image: true, audio: true, embeddedContext: true }),
+      RequestError,
+    );
+    assertEquals([error.code, error.data], [-32602, { field }]);
   }
 });
 

@@ -31,6 +31,14 @@ Deno.test("[A5] requests that are written and followed by the end of input at on
   assertEquals(front.clock.now(), 0, "nobody waited for time to pass");
 });
 
+Deno.test("[A5] [A7] the last request is answered although the input ends without a line feed", async () => {
+  const front = new Front({ judged: false });
+  await front.initialize();
+  await front.bytes(JSON.stringify(front.message("session/list", {})));
+  const lines = await front.end();
+  assertEquals(lines.map(({ id, error }) => [id, error]), [[2, undefined]]);
+});
+
 Deno.test("[A5] a request at hand gets its time at the end of input, and what it is answered by then goes out", async () => {
   const late = Promise.withResolvers<void>();
   const front = new Front({

@@ -111,6 +111,26 @@ Deno.test("[A3] what follows a handshake waits for its answer and for what is lo
   ]);
 });
 
+Deno.test("[A3] what follows another handshake waits for its answer as well", async () => {
+  const box = await Box.open();
+  const all = box.take("initialize", 1).then(() => box.take("session/list", 2));
+  await box.read();
+  await box.begin();
+  await box.answer(1);
+  await box.read();
+  await box.begin();
+  await all;
+  assertEquals(box.log, [
+    "read initialize",
+    "begun",
+    "answered 1",
+    "took initialize",
+    "read session/list",
+    "begun",
+    "took session/list",
+  ]);
+});
+
 Deno.test("[A2] a notification before the handshake goes nowhere", async () => {
   const box = new Box();
   await box.take("session/cancel");

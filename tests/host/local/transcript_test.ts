@@ -172,7 +172,7 @@ Deno.test("much open text is saved at once, and the Engine waits while saving la
   assertEquals(Math.max(...appends) <= 2010, true);
 });
 
-Deno.test("[H2] [R1] read serves rows that grow: what is saved, what is on its way and what is not", async () => {
+Deno.test("[H2] [R1] [R4] read serves rows that grow: what is saved, what is on its way and what is not", async () => {
   const store = new FaultyStore();
   const commit = gate();
   const steps = stepped(

@@ -10,7 +10,8 @@ import { done, ended, NO_SERVICES, opened, until, worldOf } from "./world.ts";
 
 const nothing = () => Promise.resolve();
 const BYTES = new TextEncoder().encode("hello artifact");
-const DIGEST = createHash("sha256").update(BYTES).digest("hex");
+const sha256Of = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+const DIGEST = sha256Of(BYTES);
 const KEY = { sessionId: "s1", uploadId: "u1" };
 
 async function uploaded(host: RuntimeHost, key = KEY): Promise<ArtifactReference> {
@@ -70,7 +71,11 @@ const CONFLICTS: readonly [string, (host: RuntimeHost) => Promise<unknown>, stri
     (host) => host.artifacts.append({ ...KEY, offset: 0, bytes: new Uint8Array(3) }),
     "conflict",
   ],
-  ["another size", (host) => host.artifacts.commit({ ...KEY, size: 4, sha256: DIGEST }), "conflict"],
+  [
+    "another size",
+    (host) => host.artifacts.commit({ ...KEY, size: 4, sha256: sha256Of(BYTES.slice(0, 5)) }),
+    "conflict",
+  ],
   [
     "another digest",
     (host) => host.artifacts.commit({ ...KEY, size: 5, sha256: "0".repeat(64) }),
@@ -233,4 +238,36 @@ Deno.test("[F3] an Engine reads the Artifacts of its own Session", async () => {
   done(await startedWith(host, "t1", await uploaded(host)));
   await until(subscription, ended);
   assertEquals([read, fault], [BYTES.slice(6), "not_found"]);
+});
+
+Deno.test("[F3] what a Turn has used is there in the next process, and for its Turns", async () => {
+  const store = new MemoryStore();
+  let artifact: ArtifactReference;
+  {
+    await using world = worldOf(nothing, { store: unclosed(store) });
+    const host = world.host.connect("c1");
+    const subscription = await opened(host);
+    artifact = await uploaded(host);
+    done(await startedWith(host, "t1", artifact));
+    await until(subscription, ended);
+    await world.host.close();
+  }
+  await using world = worldOf(nothing, { store });
+  const host = world.host.connect("c1");
+  const subscription = await host.sessions.open("s1", NO_SERVICES);
+  assertEquals(await host.artifacts.list("s1"), [artifact]);
+  done(await startedWith(host, "t2", artifact));
+  await until(subscription, ended);
+});
+
+Deno.test("[F5] a part is at most as long as an append, however much the whole may be", async () => {
+  await using world = worldOf(nothing);
+  const host = world.host.connect("c1");
+  await opened(host);
+  await host.artifacts.begin({ ...KEY, name: "a.txt", mimeType: "text/plain" });
+  const append = (length: number) =>
+    host.artifacts.append({ ...KEY, offset: 0, bytes: new Uint8Array(length) });
+  const tooLong = await assertRejects(() => append(LIMITS.appendBytes + 1), HostError);
+  assertEquals(tooLong.code, "capacity");
+  await append(LIMITS.appendBytes);
 });
