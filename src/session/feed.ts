@@ -175,6 +175,7 @@ export class Feed {
       const subscription = await this.#open(gap);
       try {
         await this.#prepare(subscription);
+        if (this.#over.signal.aborted) return;
         gap = undefined;
         const reason = await this.#follow(subscription);
         if (reason === "removed") throw new SessionError("unknown_session", "The Session was removed");

@@ -36,19 +36,28 @@ export class Stage {
     return [...this.joining.values()].filter(({ wish }) => wish === "load").length;
   }
 
+  /** When the last load or resume that succeeded was asked for. */
+  joinedAt: number = -1;
+
   get loading(): boolean {
     return this.loads > 0;
   }
 
-  /** Whether the Client stopped the Turn. */
+  /** Whether the Client stopped the Turn. The fence is lifted by its end, or by the answer of its prompt. */
   fenced(turnId: string): boolean {
-    return this.#fences.has(turnId) && !this.loading;
+    if (!this.#fences.has(turnId) || this.loading) return false;
+    return !this.#ended.has(turnId) || this.#running(turnId);
   }
 
   /** Whether a Turn without a prompt is shown. After its end was seen it may be, until the end was shown. */
   joined(turnId: string): "shown" | "perhaps" | "no" {
     if (!this.#joined.has(turnId)) return "no";
-    return this.#ended.has(turnId) ? "perhaps" : "shown";
+    return this.#ended.has(turnId) || this.#fences.has(turnId) ? "perhaps" : "shown";
+  }
+
+  /** Turns that are shown without a prompt. */
+  get shown(): readonly string[] {
+    return [...this.#joined];
   }
 
   /** This connection learns that a Turn ended. */
@@ -80,16 +89,19 @@ export class Stage {
   refusal(turnId: string, seq: number): string | undefined {
     const turn = this.#facts.turns.get(turnId);
     if (this.loading || this.#joined.has(turnId)) return undefined;
-    const own = this.prompts.find(({ starts }) =>
-      starts.some(({ op }) => op.detail.turnId === turnId && op.seq < seq)
-    );
-    if (own !== undefined) return undefined;
+    if (this.#running(turnId)) return undefined;
     // What others did is shown before a prompt is started.
     const before = this.prompts.some(({ starts }) => starts.every(({ op }) => op.seq > seq));
-    if (before && turn?.ended !== undefined && turn.ended.entry.seq < seq) return undefined;
+    const ended = this.#ended.has(turnId) || (turn?.ended?.entry.seq ?? Infinity) < seq;
+    if (before && ended) return undefined;
     const prompt = this.#facts.promptOf.get(turnId);
     if (prompt?.answered !== undefined && prompt.answered.seq < seq) return "after its prompt was answered";
     return "belongs to nothing that is shown here";
+  }
+
+  /** Whether a prompt of this Turn is not answered. */
+  #running(turnId: string): boolean {
+    return this.prompts.some(({ starts }) => starts.some(({ op }) => op.detail.turnId === turnId));
   }
 }
 
@@ -172,11 +184,7 @@ export class Stages {
       case "remove":
         stage.closing++;
         this.#cancel(stage, seq);
-        stage.fence(
-          [...this.#facts.turns.values()].filter((turn) => turn.sessionId === sessionId).map((turn) =>
-            turn.turnId
-          ),
-        );
+        stage.fence(this.#live(sessionId, seq, Infinity));
         return;
       case "shutdown":
         for (const [key, each] of this.#stages) if (key.startsWith(`${by} `)) each.closing++;
@@ -196,7 +204,10 @@ export class Stages {
       case "resume":
         stage.joining.delete(entry.id);
         if (!entry.ending.ok) return;
+        // What is being removed may be there all the same, and begins anew.
+        if (stage.closing > 0) stage.end();
         stage.open = true;
+        stage.joinedAt = asked;
         stage.join(this.#live(sessionId, asked, entry.seq).filter((turnId) => stage.presented.has(turnId)));
         stage.resumed ||= wish === "resume";
         return;
@@ -208,7 +219,8 @@ export class Stages {
       case "close":
       case "remove":
         stage.closing--;
-        stage.end();
+        // A load that came meanwhile has begun anew already.
+        if (wish === "close" || stage.joinedAt < asked) stage.end();
         return;
       case "shutdown":
         for (const [key, each] of this.#stages) {
@@ -224,6 +236,7 @@ export class Stages {
 
   #cancel(stage: Stage, seq: number): void {
     for (const prompt of stage.prompts) stage.fence(startsOf(prompt, seq));
+    stage.fence(stage.shown.filter((turnId) => this.#facts.turns.get(turnId)?.foreground === true));
   }
 
   /** A background Run that this connection shows. */

@@ -169,7 +169,8 @@ export class View {
       return;
     }
     if (card === undefined) {
-      if (this.#doubtful.has(turnId ?? "")) return;
+      const past = this.#stages.of(this.#by, this.#sessionId).resumed && !this.#own(turnId);
+      if (past || this.#doubtful.has(turnId ?? "")) return;
       return this.#wrong("card-once", `tool ${id} is updated without a tool_call`, seq);
     }
     if (ENDS.includes(card.status) && status !== undefined && status !== card.status) {
