@@ -260,7 +260,12 @@ export const CARD_MUTANTS: readonly Mutant[] = [
   ),
 
   output("K5", "old pieces go uncounted", "    this.#dropped += oldest.length;\n", ""),
-  output("K5", "the cut part of a piece goes uncounted", "      this.#dropped += over;\n", ""),
+  planterOf("src/projection/output.ts", BYTES)(
+    "K5",
+    "the cut part of a piece goes uncounted",
+    "      this.#dropped += over;\n",
+    "",
+  ),
   output("K5", "the cut part of one long piece goes uncounted", "      this.#dropped += cut;\n", ""),
   output(
     "K5",

@@ -31,10 +31,9 @@ const removal = local("session", "sessions");
 const memory = store("memory");
 const memoryFiles = store("memory_artifacts");
 const folder = store("folder");
-const folderFiles = store("folder_artifacts");
 
-const left = planterOf("src/host/store/folder.ts", "tests/host/store/leftovers_test.ts");
-const leftFiles = planterOf("src/host/store/folder_artifacts.ts", "tests/host/store/leftovers_test.ts");
+const listed = planterOf("src/host/store/folder.ts", "tests/host/store/leftovers_test.ts");
+const folderFiles = planterOf("src/host/store/folder_artifacts.ts", "tests/host/store/leftovers_test.ts");
 
 /** Faults of `src/host/local/` and `src/host/store/`. */
 export const HOST_MUTANTS: readonly Mutant[] = [
@@ -404,8 +403,8 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     "      if (pinned || artifact) known.set(artifact.artifactId, artifact);\n",
   ),
   memoryFiles("F4", "unfinished uploads outlive their holder", "    this.#files.sweep();\n", ""),
-  leftFiles("F4", "unfinished uploads stay in the folder", " || name.endsWith(UPLOAD)) doomed", ") doomed"),
-  leftFiles("F4", "bytes without a row stay in the folder", "if (orphan || name", "if (name"),
+  folderFiles("F4", "unfinished uploads stay in the folder", " || name.endsWith(UPLOAD)) doomed", ") doomed"),
+  folderFiles("F4", "bytes without a row stay in the folder", "if (orphan || name", "if (name"),
   uploads("F5", "an Artifact has no cap", " || offset + bytes.length > this.#limits.artifactBytes", ""),
   uploads("F5", "a part has no cap", "bytes.length > this.#limits.appendBytes || ", ""),
 
@@ -494,6 +493,12 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     '    this.#fixed({ kind: "notice", severity, title, text });\n',
     "",
   ),
+  journal(
+    "P3",
+    "the watermark passes what is still open",
+    'for (const row of this.#rows.values()) if (row.state === "open") return row.seq - 1;',
+    "",
+  ),
   recovery(
     "H3",
     "an interrupted Turn has no end",
@@ -523,7 +528,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     "    await Deno.rename(place.path, tomb);\n    await syncFolder(this.#state.sessions);\n    await Deno.remove(tomb, { recursive: true });",
     "",
   ),
-  left(
+  listed(
     "H4",
     "a removed Session stays in the list",
     "    // After the files, so that there is room on a full disk.\n    this.#list.forget(sessionId);\n",

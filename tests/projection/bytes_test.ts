@@ -3,6 +3,7 @@ import { delta, input, projection, result, RUN, texts } from "./frames.ts";
 import { commandsUpdate } from "../../src/projection/mod.ts";
 import { Editor } from "./editor.ts";
 import { LIMITS } from "../../src/limits.ts";
+import { LiveOutput } from "../../src/projection/output.ts";
 
 /** Three bytes a character, so that what counts characters takes three times the room. */
 const wide = (length: number) => "語".repeat(length);
@@ -30,7 +31,7 @@ Deno.test("[K8] a card whose every member is large takes at most 40 KiB, and its
   const locations = Array.from({ length: 64 }, (_, at) => ({ path: `/${"d".repeat(200)}/${at}` }));
   const editor = new Editor();
   const shown = projection();
-  const meta = { vendor: { text: "y".repeat(LIMITS.metaBytes - 100) } };
+  const meta = { vendor: { text: "y".repeat(7000) } };
   editor.take(shown.apply({ ...input("t", { raw: { half }, locations }), meta }, 0));
   editor.take(
     shown.apply({ ...result("t", { raw: { half }, content: texts("z".repeat(100_000)) }), meta }, 0),
@@ -39,4 +40,10 @@ Deno.test("[K8] a card whose every member is large takes at most 40 KiB, and its
     assert(encoder.encode(line).length <= LIMITS.cardBytes, `${encoder.encode(line).length} bytes`);
   }
   assertGreater(encoder.encode(JSON.stringify(editor.card("t").content)).length, 15 * 1024);
+});
+
+Deno.test("[K5] what a card drops of the middle of a piece is counted like whole pieces", () => {
+  const output = new LiveOutput();
+  for (let seq = 0; seq < 5; seq++) output.push(seq, "x".repeat(30_000));
+  assertEquals([output.length, output.dropped], [LIMITS.cardLength, 150_000 - LIMITS.cardLength]);
 });

@@ -94,7 +94,7 @@ Deno.test("[H1] rows stand in the order in which they began, whatever ends first
   assertEquals(end?.type === "run_ended" && end.through, 7);
 });
 
-Deno.test("open text is saved at most every checkpointMs; the watermark stays below what is open", async () => {
+Deno.test("[P3] open text is saved at most every checkpointMs; the watermark stays below what is open", async () => {
   const store = new FaultyStore();
   const steps = stepped(
     async (sink) => {
