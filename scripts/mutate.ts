@@ -3,7 +3,7 @@
  *
  * Usage: `deno task mutate [--only ID|PATH] [--jobs N]`. Each fault is a small edit of a copy of the source; the tests that its entry
  * names are run on it. It counts as caught only when a test that carries one of its acceptance ids fails. `--only` takes those of
- * one id, or of the files whose path begins so.
+ * one id, or of the files whose path begins so; as many run at a time as there are processors, at most four.
  */
 import { parseArgs } from "@std/cli/parse-args";
 import { type Mutant, MUTANTS } from "./mutants/mod.ts";
@@ -95,7 +95,8 @@ async function worker(queue: Mutant[], verdicts: Verdict[]): Promise<void> {
 }
 
 async function main(): Promise<number> {
-  const flags = parseArgs(Deno.args, { string: ["only", "jobs"], default: { jobs: "1" } });
+  const jobs = String(Math.min(4, navigator.hardwareConcurrency));
+  const flags = parseArgs(Deno.args, { string: ["only", "jobs"], default: { jobs } });
   const { only } = flags;
   const queue = MUTANTS.filter(({ ids, file }) =>
     only === undefined || ids.includes(only) || file.startsWith(only)

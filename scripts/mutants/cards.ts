@@ -6,6 +6,7 @@ const OUTPUT = "tests/projection/output_test.ts";
 const PACING = "tests/projection/pacing_test.ts";
 const REDACT = "tests/projection/redact_test.ts";
 const BUDGET = "tests/projection/budget_test.ts";
+const SHOWN = "tests/projection/shown_test.ts";
 const BYTES = "tests/projection/bytes_test.ts";
 const RECORD = "tests/projection/record_test.ts";
 const REPLAY = "tests/projection/replay_test.ts";
@@ -27,6 +28,7 @@ const shown = planterOf("src/projection/card_view.ts", REDACT);
 const output = planterOf("src/projection/output.ts", OUTPUT);
 const cut = planterOf("src/projection/cut.ts", OUTPUT);
 const ends = planterOf("src/projection/cut.ts", VIEW);
+const proposed = planterOf("src/projection/card_view.ts", SHOWN);
 const secrets = planterOf("src/projection/redact.ts", REDACT);
 const hidden = planterOf("src/projection/cut.ts", REDACT);
 const plan = planterOf("src/projection/plan.ts", REDACT);
@@ -535,6 +537,30 @@ export const CARD_MUTANTS: readonly Mutant[] = [
     "what follows the first item is left out",
     "blocks.push(block);\n  }",
     "blocks.push(block);\n    break;\n  }",
+  ),
+  proposed(
+    "K10",
+    "what a tool proposes is not shown",
+    "const blocks = proposal === undefined ? [] : bodyBlocks(proposal, style, half, images);",
+    "const blocks: string[] = [];",
+  ),
+  proposed(
+    "K8",
+    "a large proposal leaves no room for output",
+    'const half = written === "" ? room : room >> 1;',
+    "const half = room;",
+  ),
+  planterOf("src/projection/card.ts", SHOWN)(
+    "K10",
+    "a terminal of another Client is shown while its tool works",
+    "this.input = told ? record.input : inputWithoutTerminals(record.input);",
+    "this.input = record.input;",
+  ),
+  planterOf("src/projection/card.ts", SHOWN)(
+    "K10",
+    "another proposal is not shown",
+    "if (this.end !== undefined || (input.shown === shown && input.terminalId === terminalId)) return",
+    "if (this.end !== undefined || shown !== undefined || input.terminalId === terminalId) return",
   ),
   diff(
     "K10",

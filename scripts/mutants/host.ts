@@ -141,6 +141,12 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   ),
   local("tools", "tools")("K7", "a tool without a result stays open for ever", "      row.cut(how);\n", ""),
 
+  local("tool_row", "tools")(
+    "K9",
+    "a tool without a result is not kept with the end of its Turn",
+    "    this.#cutShort = how;\n",
+    "",
+  ),
   questions(
     "I2",
     "the Engine goes on before the answer is saved",

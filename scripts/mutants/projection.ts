@@ -327,6 +327,12 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
     "const text = row.body.text.slice(known);",
     "const text = row.body.text;",
   ),
+  planterOf("src/projection/replay.ts", RECORD)(
+    "H1 K9",
+    "a tool of a stopped Turn is replayed as cut off",
+    'record?.cutShort ?? "interrupted"',
+    '"interrupted"',
+  ),
   user(
     "H1",
     "a file of the user is lost",

@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
-const tests = ["tests/session"];
+const at = (name: string) => [`tests/session/${name}_test.ts`];
 
 /** Faults of `src/session/`. */
 export const SESSION_MUTANTS: readonly Mutant[] = [
@@ -10,7 +10,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/presentations.ts",
     find: "    this.#all.set(turn.turnId, presentation);\n",
     replace: "    setTimeout(() => this.#all.set(turn.turnId, presentation), 0);\n",
-    tests,
+    tests: at("prompt"),
   },
   {
     ids: ["P2"],
@@ -18,7 +18,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/turn.ts",
     find: '      return { ...turn, known: { kind: "pending", reply: "lost" } };\n  }\n}\n\nfunction answered',
     replace: '      return { ...turn, known: { kind: "nothing" } };\n  }\n}\n\nfunction answered',
-    tests,
+    tests: at("turn"),
   },
   {
     ids: ["P2"],
@@ -26,7 +26,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/turn.ts",
     find: 'settle: turn.known.kind === "pending" };',
     replace: "settle: false };",
-    tests,
+    tests: at("turn"),
   },
   {
     ids: ["P3"],
@@ -34,7 +34,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/prompt.ts",
     find: 'await (end.how === "completed" ? read',
     replace: 'void (end.how === "completed" ? read',
-    tests,
+    tests: at("prompt"),
   },
   {
     ids: ["P3"],
@@ -42,7 +42,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/prompt.ts",
     find: "    this.#finish(end);\n    await client.flushed();",
     replace: "    this.#finish(end);",
-    tests,
+    tests: at("prompt"),
   },
   {
     ids: ["P4"],
@@ -50,7 +50,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/prompt.ts",
     find: 'end.how === "completed" ? read : read.catch',
     replace: "false ? read : read.catch",
-    tests,
+    tests: at("prompt"),
   },
   {
     ids: ["P5"],
@@ -58,7 +58,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/prompt.ts",
     find: '      case "failed":\n      case "interrupted":\n        throw endError(end);',
     replace: '      case "failed":\n      case "interrupted":\n        return { stopReason: "end_turn" };',
-    tests,
+    tests: at("prompt"),
   },
   {
     ids: ["P8"],
@@ -66,7 +66,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/presentation.ts",
     find: '    this.#fault ??= error;\n    this.fence("fault");',
     replace: '    this.#fault ??= error;\n    this.#unwanted ??= "fault";',
-    tests,
+    tests: at("prompt"),
   },
   {
     ids: ["P6"],
@@ -74,7 +74,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/session.ts",
     find: "  cancel(): void {\n    for (const waiting of [...this.#waiting]) this.#cancel(waiting);",
     replace: "  cancel(): void {",
-    tests,
+    tests: at("prompt"),
   },
   {
     ids: ["C1"],
@@ -82,7 +82,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/prompt.ts",
     find: "if (!this.#started) await this.#takeBack(intake);",
     replace: "",
-    tests,
+    tests: at("prompt"),
   },
   {
     ids: ["C2"],
@@ -90,7 +90,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/turn.ts",
     find: 'return { ...turn, stop: { ...turn.stop, state: "taken" } };',
     replace: 'return { ...turn, stop: { ...turn.stop, state: "idle" } };',
-    tests: ["tests/session/turn_test.ts"],
+    tests: at("turn"),
   },
   {
     ids: ["C2"],
@@ -100,7 +100,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
       'if (turn.wanted === "stop" && turn.known.kind === "live" && turn.stop.state === "idle") {\n    return { kind: "stop", run: turn.known.run };',
     replace:
       'if (turn.wanted === "stop" && turn.known.kind !== "ended" && turn.stop.state === "idle") {\n    return { kind: "stop", run: turn.known.kind === "live" ? turn.known.run : { turnId: turn.turnId, runId: "" } };',
-    tests,
+    tests: at("turn"),
   },
   {
     ids: ["C3"],
@@ -108,7 +108,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/session.ts",
     find: "    this.#running?.cancel();\n    this.#attachment.stopForeground();",
     replace: "    this.#running?.cancel();",
-    tests,
+    tests: at("ownership"),
   },
   {
     ids: ["C4"],
@@ -116,7 +116,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/attachment.ts",
     find: '      this.#dialogs.closeAll("the Turn was stopped", turnId);\n',
     replace: "",
-    tests,
+    tests: at("dialogs"),
   },
   {
     ids: ["C5"],
@@ -124,7 +124,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/attachment.ts",
     find: 'if (!presentation.over && known.kind !== "nothing") return presentation.leave("none");',
     replace: "",
-    tests,
+    tests: at("prompt"),
   },
   {
     ids: ["C5"],
@@ -132,7 +132,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/presentations.ts",
     find: "return presentation?.unwanted === undefined ? presentation : undefined;",
     replace: "return presentation;",
-    tests,
+    tests: at("prompt"),
   },
   {
     ids: ["C6"],
@@ -140,7 +140,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/prompt.ts",
     find: "if (!this.#cancelled) throw sessionErrorOf(error, sessionId);",
     replace: "throw sessionErrorOf(error, sessionId);",
-    tests,
+    tests: at("prompt"),
   },
   {
     ids: ["C7"],
@@ -148,7 +148,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/prompt.ts",
     find: "within(clock, LIMITS.cancelMs,",
     replace: "within(clock, LIMITS.recoveryMs,",
-    tests,
+    tests: at("prompt"),
   },
   {
     ids: ["C9"],
@@ -156,7 +156,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/feed.ts",
     find: '"opening the Session", opening, this.#over.signal',
     replace: '"opening the Session", opening',
-    tests,
+    tests: at("recovery"),
   },
   {
     ids: ["S2"],
@@ -165,7 +165,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     find:
       'async ready(signal: AbortSignal): Promise<Subscription> {\n    if (this.#state.kind === "idle") this.#start();',
     replace: "async ready(signal: AbortSignal): Promise<Subscription> {\n    this.#start();",
-    tests: ["tests/session/prompt_test.ts"],
+    tests: at("prompt"),
   },
   {
     ids: ["S3"],
@@ -173,7 +173,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/sessions.ts",
     find: "if (closing !== undefined) return closing.closed;",
     replace: "",
-    tests,
+    tests: at("ownership"),
   },
   {
     ids: ["S3"],
@@ -181,7 +181,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/session.ts",
     find: "if (unstopped.length > 0) {",
     replace: "if (unstopped.length > 99) {",
-    tests,
+    tests: at("ownership"),
   },
   {
     ids: ["S3", "C3"],
@@ -189,7 +189,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/session.ts",
     find: "const stopped = this.#attachment.stopAll();",
     replace: "const stopped = Promise.resolve(this.#attachment.stopForeground());",
-    tests,
+    tests: at("ownership"),
   },
   {
     ids: ["S4"],
@@ -198,7 +198,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     find: "    if (session !== undefined) return session;\n    throw",
     replace:
       "    if (session !== undefined) return session;\n    void this.#options.host.sessions.get(sessionId);\n    throw",
-    tests,
+    tests: at("ownership"),
   },
   {
     ids: ["S5"],
@@ -207,7 +207,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     find: "const found = await this.#find(sessionId);",
     replace:
       "await host.sessions.create({ ...place, sessionId });\n      const found = await this.#find(sessionId);",
-    tests,
+    tests: at("ownership"),
   },
   {
     ids: ["S7"],
@@ -215,7 +215,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/sessions.ts",
     find: "return { cwd, roots, mcpServers: request.mcpServers };",
     replace: "return { cwd, roots: [], mcpServers: request.mcpServers };",
-    tests,
+    tests: at("join"),
   },
   {
     ids: ["R1"],
@@ -223,7 +223,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/attachment.ts",
     find: "else if (presentation.unwanted === undefined) await this.#catchUp(subscription, presentation);",
     replace: "",
-    tests,
+    tests: at("recovery"),
   },
   {
     ids: ["R1"],
@@ -231,7 +231,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/feed.ts",
     find: "      if (first !== expected) {",
     replace: "      if (first < 0) {",
-    tests,
+    tests: at("recovery"),
   },
   {
     ids: ["R2"],
@@ -239,7 +239,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/feed.ts",
     find: "if (!isLoss(error)) throw error;\n        // Whatever",
     replace: "if (isLoss(error)) return;\n        // Whatever",
-    tests,
+    tests: at("recovery"),
   },
   {
     ids: ["R3"],
@@ -247,7 +247,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/attachment.ts",
     find: "if (this.#storeId !== undefined && snapshot.storeId !== this.#storeId) {",
     replace: "if (this.#storeId === snapshot.storeId + 1) {",
-    tests,
+    tests: at("recovery"),
   },
   {
     ids: ["I4"],
@@ -255,7 +255,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/attachment.ts",
     find: "return this.#dialogs.close(frame.interactionId, frame.reason) as undefined;",
     replace: "return undefined;",
-    tests,
+    tests: at("dialogs"),
   },
   {
     ids: ["I4"],
@@ -263,7 +263,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/dialogs.ts",
     find: 'if (error.code === "already_resolved" || error.code === "not_found") {',
     replace: 'if (error.code === "not_found") {',
-    tests,
+    tests: at("dialogs"),
   },
   {
     ids: ["I3", "I5"],
@@ -271,7 +271,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/dialogs.ts",
     find: 'if ("invalid" in result) {',
     replace: 'if ("invalid" in result) return;\n    if ("invalid" in result) {',
-    tests,
+    tests: at("dialogs"),
   },
   {
     ids: ["I5"],
@@ -279,7 +279,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/dialogs.ts",
     find: ".catch((error) => presentation.fail(dialogError(error, this.#sessionId)))",
     replace: ".catch(() => {})",
-    tests: ["tests/session/dialogs_test.ts"],
+    tests: at("dialogs"),
   },
   {
     ids: ["I6"],
@@ -287,7 +287,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/dialogs.ts",
     find: 'result.answer.kind === "cancel" && interaction.kind !== "form"',
     replace: 'result.answer.kind === "cancel" && interaction.kind === "question"',
-    tests,
+    tests: at("dialogs"),
   },
   {
     ids: ["I7"],
@@ -295,7 +295,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/join.ts",
     find: "if (live.presenter !== undefined) return false;",
     replace: "",
-    tests,
+    tests: at("join"),
   },
   {
     ids: ["I8"],
@@ -303,7 +303,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/dialogs.ts",
     find: "if (this.#open.has(interactionId) || this.#answered.has(interactionId)) return;",
     replace: "if (this.#answered.has(interactionId)) return;",
-    tests,
+    tests: at("dialogs"),
   },
   {
     ids: ["I9"],
@@ -311,7 +311,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/dialogs.ts",
     find: "this.#show(presentation, projection.hold(",
     replace: "void String((",
-    tests,
+    tests: at("dialogs"),
   },
   {
     ids: ["H2"],
@@ -319,7 +319,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/join.ts",
     find: 'this.#options.mode === "load"',
     replace: "this.#options.mode !== undefined",
-    tests,
+    tests: at("join"),
   },
   {
     ids: ["G2"],
@@ -327,7 +327,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/session.ts",
     find: "if (!conflict || attempt >= LIMITS.configureTries)",
     replace: "if (!conflict || attempt >= 1)",
-    tests,
+    tests: at("ownership"),
   },
   {
     ids: ["G2"],
@@ -335,7 +335,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/session.ts",
     find: 'error.code === "revision_conflict" &&\n          error.dispatch === "answered"',
     replace: 'error.code !== "invalid"',
-    tests,
+    tests: at("ownership"),
   },
   {
     ids: ["T4"],
@@ -343,6 +343,6 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/session/feed.ts",
     find: "        if (!isLoss(error)) throw error;\n      } finally {",
     replace: "      } finally {",
-    tests,
+    tests: at("prompt"),
   },
 ];

@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import {
   ALL,
   complete,
@@ -82,5 +82,25 @@ Deno.test("[T2] [H3] only the rows of an interrupted Turn may keep less than was
     editor.take(shown.apply({ type: "run_ended", run: RUN, end, through: 9 }, 0));
     const { fault } = editor.take(shown.read(textRow("m", "sho"), 0));
     assertEquals(fault?.code, end.how === "interrupted" ? undefined : "unsupported_stream_revision", end.how);
+  }
+});
+
+Deno.test("[H1] [K9] a tool without a result is replayed with the words that it had when its Turn ended", () => {
+  const ends: readonly [RunEnd, RegExp][] = [
+    [{ how: "completed", stopReason: "end_turn" }, /^Interrupted: .*without a result/],
+    [{ how: "stopped", by: "c" }, /^Cancelled: /],
+    [{ how: "failed", failure: { class: "engine", message: "x" } }, /^Interrupted: .*failed/],
+    [{ how: "interrupted" }, /^Interrupted: .*cut off/],
+  ];
+  for (const [end, says] of ends) {
+    const [live, later] = [new Editor(), new Editor()];
+    const shown = projection();
+    live.take(shown.apply(input("t"), 0));
+    live.take(shown.finish(end, 1));
+    const cutShort = end.how === "interrupted" ? undefined : end.how;
+    const part = toolRow({ ...record("t", {}, { open: true }), cutShort });
+    later.take(new Replay({ abilities: ALL, redact: (text) => text, live: [] }).read(part, 0));
+    assertMatch(later.words("t"), says);
+    assertEquals([later.words("t"), later.card("t").status], [live.words("t"), "failed"]);
   }
 });

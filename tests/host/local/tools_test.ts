@@ -69,3 +69,15 @@ Deno.test("[K7] a tool without a result ends with its Turn: its row is complete 
   ]);
   assertEquals(frames.filter((frame) => frame.type === "tool_result"), []);
 });
+
+Deno.test("[K9] a tool without a result is kept with how its Turn ended, so that a replay can say it", async () => {
+  const start: Script = (_turn, sink) => sink.toolStart("x", TOOL);
+  const broken: Script = async (turn, sink, signal) => {
+    await start(turn, sink, signal);
+    throw new Error("broken");
+  };
+  for (const [script, how] of [[start, "completed"], [broken, "failed"]] as const) {
+    const { rows } = await told(script);
+    assertEquals(rows.map((row) => recordOf(row).cutShort), [how]);
+  }
+});
