@@ -264,7 +264,16 @@ export class Attachment {
 
   async #joinOn(join: Join, subscription: Subscription): Promise<void> {
     // From here on it says itself what is shown of the past.
+    const { hostEpoch } = subscription.snapshot;
     if (!join.begun) this.unshown.clear(join.left);
+    else if (join.hostEpoch !== hostEpoch) {
+      // What was shown may be more than a Host kept that was killed.
+      join.fail(
+        new SessionError("host_unavailable", "The Host was restarted meanwhile; load the Session again"),
+      );
+      if (this.#join === join) this.#join = undefined;
+      return;
+    }
     const joined = await join.run(
       this.#feed,
       subscription,
@@ -345,6 +354,7 @@ export class Attachment {
   #run(live: LiveRun): undefined {
     const { turnId } = live.run;
     this.#live.set(turnId, live);
+    this.unshown.know(turnId);
     let presentation = this.#presentations.get(turnId);
     // A background Run is shown by the connection that shows its parent.
     const mine = live.origin.kind === "engine" && live.presenter === this.#options.host.connectionId;
@@ -406,6 +416,8 @@ export class Attachment {
     this.#reconciler.reconcile(presentation);
     this.#slot.ring();
     if (presentation.owner === "prompt" || !presentation.over || this.#settling.has(presentation)) return;
+    // An answer that comes late finds a Turn that is done with.
+    if (this.#presentations.get(turnId) !== presentation) return;
     // Until its end was shown it is on show, for a load too.
     this.#settling.add(presentation);
     this.#settle(presentation).finally(() => {

@@ -54,6 +54,8 @@ export class Feed {
   readonly #bell = new Bell();
   readonly #over = new AbortController();
   #state: State = { kind: "idle" };
+  /** Whether the Subscription that is being opened will do, or only one that is asked for after it. */
+  #wanted: "any" | "newer" = "any";
   /** Whether there was an opening: from then on a loss is recovered from. */
   #known = false;
 
@@ -76,6 +78,10 @@ export class Feed {
     return this.#state.kind === "open" || this.#state.kind === "opening";
   }
 
+  get #outdated(): boolean {
+    return this.#wanted === "newer";
+  }
+
   /** Waits for an open Subscription. Rejects when it cannot be opened; the next call tries again. */
   async ready(signal: AbortSignal): Promise<Subscription> {
     if (this.#state.kind === "idle") this.#start();
@@ -96,6 +102,7 @@ export class Feed {
   /** Gives the present Subscription up, if there is one, and opens the next. */
   reopen(): void {
     if (this.#state.kind === "idle") return this.#start();
+    this.#wanted = "newer";
     if (this.#state.kind !== "open") return;
     const { subscription } = this.#state;
     this.#state = { kind: "opening" };
@@ -174,9 +181,9 @@ export class Feed {
       gap ??= { until: clock.now() + LIMITS.recoveryMs, attempt: 0 };
       const subscription = await this.#open(gap);
       try {
-        await this.#prepare(subscription);
-        if (this.#over.signal.aborted) return;
+        const wanted = await this.#prepare(subscription);
         gap = undefined;
+        if (!wanted) continue;
         const reason = await this.#follow(subscription);
         if (reason === "removed") throw new SessionError("unknown_session", "The Session was removed");
         log.debug("a Subscription ended", { reason });
@@ -203,6 +210,7 @@ export class Feed {
       // The first loss is made good at once.
       if (attempt > 1) await clock.sleep(Math.min(25 * 2 ** (attempt - 2), 1000), this.#over.signal);
       const left = Math.max(gap.until - clock.now(), 1);
+      this.#wanted = "any";
       const opening = host.sessions.open(sessionId, services);
       try {
         // An answer that was lost must not use up all the time that there is.
@@ -219,14 +227,20 @@ export class Feed {
     }
   }
 
-  /** Takes in what comes before the first frame. */
-  async #prepare(subscription: Subscription): Promise<void> {
+  /** Takes in what comes before the first frame. False where the Subscription is not wanted any more. */
+  async #prepare(subscription: Subscription): Promise<boolean> {
+    if (this.#outdated) return false;
     await this.#events.opened(subscription);
-    for (let work; (work = this.#events.before(subscription)) !== undefined;) await work;
-    if (this.#state.kind === "closed") return;
+    for (;;) {
+      if (this.#state.kind === "closed" || this.#outdated) return false;
+      const work = this.#events.before(subscription);
+      if (work === undefined) break;
+      await work;
+    }
     this.#state = { kind: "open", subscription };
     this.#events.live(subscription);
     this.#bell.ring();
+    return true;
   }
 
   async #follow(subscription: Subscription): Promise<string> {

@@ -13,6 +13,8 @@ export interface Joined {
 
 /** What a load or a resume is about. */
 interface Scope {
+  /** Of the Host that was there when it began. */
+  readonly hostEpoch: string;
   readonly adopted: readonly LiveRun[];
   /** Runs of others that were live at one of its openings. */
   readonly others: LiveRun[];
@@ -109,6 +111,11 @@ export class Join {
     return this.#claimed.has(turnId);
   }
 
+  /** The Host that was there when it began. */
+  get hostEpoch(): string | undefined {
+    return this.#scope?.hostEpoch;
+  }
+
   /** Whether it was decided what belongs to it. */
   get begun(): boolean {
     return this.#scope !== undefined;
@@ -160,7 +167,7 @@ export class Join {
     }
     const { abilities } = this.#options.client;
     const replay = new Replay({ abilities, live: adopted.map((live) => live.run.turnId) });
-    return { adopted, others: [], left: new Set(), replay };
+    return { hostEpoch: snapshot.hostEpoch, adopted, others: [], left: new Set(), replay };
   }
 
   async #load(

@@ -16,12 +16,21 @@ export interface Unshown {
   readonly except?: ReadonlySet<string>;
 }
 
-/** Ranges that are kept apart; more are joined into one. */
+/** Both of two ranges of all Turns. */
+function joined(a: Unshown, b: Unshown): Unshown {
+  return {
+    after: Math.min(a.after, b.after),
+    through: Math.max(a.through, b.through),
+    except: new Set([...a.except ?? [], ...b.except ?? []]),
+  };
+}
+
+/** Turns that are kept apart; more are joined into one range. */
 const RANGES = 64;
 
 /** The showing of one range. It can break off at any row, or in the middle of one, and go on there. */
 export class UnshownRange {
-  readonly #range: Unshown;
+  #range: Unshown;
   #replay: Replay | undefined;
   /** Every row up to here was shown whole. */
   #position: number;
@@ -41,6 +50,12 @@ export class UnshownRange {
   /** Whether something of it was shown. */
   get begun(): boolean {
     return this.#replay !== undefined;
+  }
+
+  /** A Turn that is seen live has nothing in a range of what was not seen: a Host that lost rows gives their sequences out again. */
+  leave(turnId: string): void {
+    if (this.#range.turnId !== undefined || this.#range.except?.has(turnId) === true) return;
+    this.#range = { ...this.#range, except: new Set([...this.#range.except ?? [], turnId]) };
   }
 
   /** What to read next. */
@@ -84,15 +99,24 @@ export class UnshownRows {
   add(range: Unshown): void {
     const { turnId } = range;
     if (turnId !== undefined && this.#ranges.some(({ rest }) => rest.turnId === turnId)) return;
+    if (turnId === undefined) return this.#join(range);
     this.#ranges.push(new UnshownRange(range));
     if (this.#ranges.length <= RANGES) return;
-    const begun = this.#ranges.filter((each) => each.begun);
-    const rest = this.#ranges.filter((each) => !each.begun).map((each) => each.rest);
-    const except = new Set(rest.flatMap((each) => [...each.except ?? []]));
-    for (const { turnId } of rest) if (turnId !== undefined) except.delete(turnId);
-    const after = Math.min(...rest.map((each) => each.after));
-    const through = Math.max(...rest.map((each) => each.through));
-    this.#ranges = [...begun, new UnshownRange({ after, through, except })];
+    const singles = this.#ranges.filter((each) => !each.begun && each.rest.turnId !== undefined);
+    this.#ranges = this.#ranges.filter((each) => !singles.includes(each));
+    for (const { rest: { after, through } } of singles) this.#join({ after, through });
+  }
+
+  /** Says that a Turn is seen live: it comes by itself. */
+  know(turnId: string): void {
+    for (const range of this.#ranges) range.leave(turnId);
+  }
+
+  #join(range: Unshown): void {
+    const index = this.#ranges.findIndex((each) => !each.begun && each.rest.turnId === undefined);
+    const whole = index < 0 ? range : joined(this.#ranges[index]!.rest, range);
+    if (index >= 0) this.#ranges.splice(index, 1);
+    this.#ranges.push(new UnshownRange(whole));
   }
 
   /** Forgets one that was shown. */

@@ -113,7 +113,8 @@ export class FaultySubscription implements Subscription {
         this.#life?.over.promise,
         ...(impatient === undefined ? [] : [impatient]),
       ]);
-      if (batch === undefined) return undefined;
+      // What a killed process still had in its queue never arrives.
+      if (batch === undefined || !this.#alive) return undefined;
       if (batch.frames.length === 0) return undefined;
       const fate = streamFateOf(random, habits());
       if (fate !== "pass") tape.add({ kind: "fault", by, what: `stream ${fate} ${this.sessionId}` });

@@ -130,7 +130,8 @@ class Screen {
     const { wish, by, sessionId } = ask.asked;
     const view = this.#view(by, sessionId);
     // A load may have begun anew what is just closed or removed.
-    if ((wish === "close" || wish === "remove") && !this.#replays.has(view)) view.clear();
+    const anew = this.#replays.has(view) || this.#stages.of(by, sessionId).joinedAt > ask.asked.seq;
+    if ((wish === "close" || wish === "remove") && !anew) view.clear();
     if (wish === "load") {
       const left = this.#replays.get(view) ?? new Set();
       this.#replays.delete(view);

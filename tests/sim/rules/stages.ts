@@ -12,6 +12,8 @@ export class Stage {
   readonly prompts: PromptFacts[] = [];
   /** Turns that the Host knows this connection to show. */
   readonly presented: Set<string> = new Set();
+  /** Turns that this connection sent a Stop for. */
+  readonly stopped: Set<string> = new Set();
   /** Whether it was resumed: what was said before, the editor has from elsewhere. */
   resumed: boolean = false;
   /** Counts what was closed: after a close everything begins anew. */
@@ -52,7 +54,8 @@ export class Stage {
   /** Whether a Turn without a prompt is shown. After its end was seen it may be, until the end was shown. */
   joined(turnId: string): "shown" | "perhaps" | "no" {
     if (!this.#joined.has(turnId)) return "no";
-    return this.#ended.has(turnId) || this.#fences.has(turnId) ? "perhaps" : "shown";
+    const over = this.#ended.has(turnId) || this.#fences.has(turnId) || this.stopped.has(turnId);
+    return over ? "perhaps" : "shown";
   }
 
   /** Turns that are shown without a prompt. */
@@ -155,6 +158,9 @@ export class Stages {
       case "op_over":
         return this.#told(entry);
       case "op":
+        if (entry.name === "stop") {
+          this.of(entry.by, entry.sessionId).stopped.add(String(entry.detail.turnId));
+        }
         if (entry.name === "query" || entry.name === "adopt") this.#ops.set(entry.id, entry);
         return;
       default:
