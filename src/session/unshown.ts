@@ -25,8 +25,8 @@ function joined(a: Unshown, b: Unshown): Unshown {
   };
 }
 
-/** Turns that are kept apart; more are joined into one range. */
-const RANGES = 64;
+/** Turns that are remembered for the next prompt. Of more the oldest are left to a load. */
+const TURNS = 1024;
 
 /** The showing of one range. It can break off at any row, or in the middle of one, and go on there. */
 export class UnshownRange {
@@ -34,7 +34,7 @@ export class UnshownRange {
   #replay: Replay | undefined;
   /** Every row up to here was shown whole. */
   #position: number;
-  #state: "wanted" | "dropped" = "wanted";
+  #state: "wanted" | "begun" | "dropped" = "wanted";
 
   /** Nothing of it is shown yet. */
   constructor(range: Unshown) {
@@ -47,9 +47,14 @@ export class UnshownRange {
     return { ...this.#range, after: this.#position };
   }
 
-  /** Whether something of it was shown. */
+  /** Whether somebody is at it, or was. */
   get begun(): boolean {
-    return this.#replay !== undefined;
+    return this.#state !== "wanted";
+  }
+
+  /** Somebody shows it from now on. */
+  begin(): void {
+    if (this.#state === "wanted") this.#state = "begun";
   }
 
   /** A Turn that is seen live has nothing in a range of what was not seen: a Host that lost rows gives their sequences out again. */
@@ -101,10 +106,7 @@ export class UnshownRows {
     if (turnId !== undefined && this.#ranges.some(({ rest }) => rest.turnId === turnId)) return;
     if (turnId === undefined) return this.#join(range);
     this.#ranges.push(new UnshownRange(range));
-    if (this.#ranges.length <= RANGES) return;
-    const singles = this.#ranges.filter((each) => !each.begun && each.rest.turnId !== undefined);
-    this.#ranges = this.#ranges.filter((each) => !singles.includes(each));
-    for (const { rest: { after, through } } of singles) this.#join({ after, through });
+    if (this.#ranges.length > TURNS) this.#ranges.shift()?.drop();
   }
 
   /** Says that a Turn is seen live: it comes by itself. */
@@ -150,6 +152,7 @@ export async function showUnshown(
   for (let range; (range = attachment.unshown.first) !== undefined;) {
     const { abilities } = client;
     const shown = range;
+    shown.begin();
     try {
       await attachment.read(
         () => shown.request,

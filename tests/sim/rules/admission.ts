@@ -88,7 +88,8 @@ function stops(facts: Facts): Finding[] {
       (entry.kind === "cancel" || (entry.kind === "asked" && ["close", "remove"].includes(entry.wish))) &&
       entry.by === by && entry.sessionId === sessionId
     );
-    const adopted = facts.turns.get(String(turnId))?.foreground === false;
+    const adopted = facts.turns.get(String(turnId))?.foreground === false ||
+      facts.ops.some(({ op }) => op.name === "adopt" && op.by === by && op.detail.turnId === turnId);
     if (!mine && !meant && !adopted) {
       found.push({ rule: "stop-meant", what: `${what} was stopped though nobody asked for it`, seq });
     }
