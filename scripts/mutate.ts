@@ -2,8 +2,9 @@
  * Plants faults, one at a time, and says which tests catch them: a check that cannot fail proves nothing.
  *
  * Usage: `deno task mutate [--only ID|PATH] [--jobs N]`. Each fault is a small edit of a copy of the source; the tests that its entry
- * names are run on it. It counts as caught only when a test that carries one of its acceptance ids fails. `--only` takes those of
- * one id, or of the files whose path begins so; as many run at a time as there are processors, at most four.
+ * names are run on it. It counts as caught only when a test that carries one of its acceptance ids fails, and when those tests pass
+ * without it. `--only` takes those of one id, or of the files whose path begins so. As many run at a time as there are processors,
+ * at most four.
  */
 import { parseArgs } from "@std/cli/parse-args";
 import { type Mutant, MUTANTS } from "./mutants/mod.ts";
@@ -19,7 +20,7 @@ const COPIED = ["deno.json", "mod.ts", "src", "tests", "scripts"];
 /** What became of a planted fault. */
 interface Verdict {
   readonly mutant: Mutant;
-  readonly kind: "caught" | "unnamed" | "survived" | "unfit";
+  readonly kind: "caught" | "unnamed" | "survived" | "unfit" | "unsound";
   readonly by: readonly string[];
 }
 
@@ -64,11 +65,23 @@ async function runTests({ tests }: Mutant, folder: string, ids: readonly string[
   return { code, by: failed(new TextDecoder().decode(stdout)) };
 }
 
+/** What tests come to without any fault. */
+const soundness = new Map<string, Outcome>();
+
+async function soundnessOf(mutant: Mutant, folder: string): Promise<Outcome> {
+  const key = mutant.tests.join();
+  let outcome = soundness.get(key);
+  if (outcome === undefined) soundness.set(key, outcome = await runTests(mutant, folder));
+  return outcome;
+}
+
 async function judge(mutant: Mutant, folder: string): Promise<Verdict> {
   const path = `${folder}/${mutant.file}`;
   const source = await Deno.readTextFile(path);
   const parts = source.split(mutant.find);
   if (parts.length !== 2) return { mutant, kind: "unfit", by: [] };
+  const without = await soundnessOf(mutant, folder);
+  if (without.code !== 0) return { mutant, kind: "unsound", by: without.by };
   await Deno.writeTextFile(path, parts.join(mutant.replace));
   try {
     const named = await runTests(mutant, folder, mutant.ids);
@@ -90,6 +103,7 @@ async function worker(queue: Mutant[], verdicts: Verdict[]): Promise<void> {
     const { kind, by } = verdict;
     screen.line(`${kind.padEnd(8)} [${mutant.ids.join("] [")}] ${mutant.fault}`);
     if (kind === "unnamed") { for (const name of by) screen.line(`           only by: ${name}`); }
+    if (kind === "unsound") { for (const name of by) screen.line(`           fails anyway: ${name}`); }
   }
   await Deno.remove(folder, { recursive: true });
 }
@@ -107,7 +121,8 @@ async function main(): Promise<number> {
   const caught = count("caught");
   screen.line(
     `${caught} caught by a test that names the rule, ${count("unnamed")} by another, ` +
-      `${count("survived")} survived, ${count("unfit")} do not fit the source`,
+      `${count("survived")} survived, ${count("unfit")} do not fit the source, ` +
+      `${count("unsound")} have tests that fail anyway`,
   );
   return caught === verdicts.length ? 0 : 1;
 }

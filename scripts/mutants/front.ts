@@ -327,6 +327,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
     '        this.#notify("$/cancel_request", { requestId: id });\n',
     "",
   ),
+  client("C4", "a request that is withdrawn waits for its answer", "        reject(signal.reason);\n", ""),
   client("C4", "a request whose signal is aborted leaves", "      signal.throwIfAborted();\n", ""),
   client(
     "I5",
