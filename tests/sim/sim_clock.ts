@@ -146,10 +146,11 @@ function before(a: Sleeper, b: Sleeper): boolean {
 
 function push(heap: Sleeper[], sleeper: Sleeper): void {
   let at = heap.push(sleeper) - 1;
-  for (let parent; at > 0; at = parent) {
-    parent = (at - 1) >> 1;
+  while (at > 0) {
+    const parent = (at - 1) >> 1;
     if (!before(sleeper, heap[parent]!)) break;
     heap[at] = heap[parent]!;
+    at = parent;
   }
   heap[at] = sleeper;
 }

@@ -1,7 +1,7 @@
 import type { SessionInfo } from "../../src/host/contract.ts";
 import { HostError } from "../../src/host/errors.ts";
 import type { SessionStore, Store, Write } from "../../src/host/store/contract.ts";
-import { MemoryStore } from "../../src/host/store/memory.ts";
+import type { MemoryStore } from "../../src/host/store/memory.ts";
 import type { Random } from "./random.ts";
 import type { Domain } from "./sim_clock.ts";
 import type { Tape } from "./tape.ts";
