@@ -117,13 +117,17 @@ export class Agent {
    */
   async open(method: string, params: JsonObject): Promise<JsonObject> {
     this.#opening++;
+    const opened = () => {
+      if (--this.#opening === 0) this.#forgetEarly();
+    };
     try {
-      return await this.request(method, params, "open a Session");
-    } finally {
+      const answer = await this.request(method, params, "open a Session");
       // The answer's reader takes its seat in the same turn of the event loop.
-      setTimeout(() => {
-        if (--this.#opening === 0) this.#forgetEarly();
-      });
+      setTimeout(opened);
+      return answer;
+    } catch (error) {
+      opened();
+      throw error;
     }
   }
 
