@@ -42,6 +42,8 @@ export interface Script {
   release?: () => Promise<void>;
   read?: (request: ReadRequest) => Promise<ReadPage> | undefined;
   append?: HostArtifacts["append"];
+  abort?: HostArtifacts["abort"];
+  settle?: HostCalls["settle"];
 }
 
 /** A Subscription whose frames are the test's. */
@@ -338,9 +340,9 @@ export class ScriptedHost implements RuntimeHost {
   };
 
   readonly calls: HostCalls = {
-    settle: ({ callId, result }) => {
-      this.operations.push(`settle ${callId} ${JSON.stringify(result)}`);
-      return Promise.resolve();
+    settle: async (request) => {
+      this.operations.push(`settle ${request.callId} ${JSON.stringify(request.result)}`);
+      await this.script.settle?.(request);
     },
     fail: ({ callId, code }) => {
       this.operations.push(`fail ${callId} ${code}`);
@@ -358,7 +360,10 @@ export class ScriptedHost implements RuntimeHost {
       await this.#artifact("commit", uploadId);
       return { artifactId: uploadId, name: "file", mimeType: "text/plain", size, sha256 };
     },
-    abort: ({ uploadId }) => this.#artifact("abort", uploadId),
+    abort: async (request) => {
+      await this.#artifact("abort", request.uploadId);
+      await this.script.abort?.(request);
+    },
     read: () => Promise.reject(new HostError("not_found", "This Host keeps no bytes")),
     list: () => Promise.resolve([]),
   };
