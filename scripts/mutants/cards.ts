@@ -33,6 +33,7 @@ const secrets = planterOf("src/projection/redact.ts", REDACT);
 const hidden = planterOf("src/projection/cut.ts", REDACT);
 const plan = planterOf("src/projection/plan.ts", REDACT);
 const notice = planterOf("src/projection/notice.ts", REDACT);
+const log = planterOf("src/cli/log.ts", "tests/cli/log_test.ts");
 const diff = planterOf("src/projection/diff.ts", VIEW);
 const recorded = planterOf("src/projection/card.ts", RECORD);
 
@@ -192,6 +193,13 @@ export const CARD_MUTANTS: readonly Mutant[] = [
     "options.redact ?? redactSecrets",
     "options.redact ?? ((text) => text)",
   ),
+  log(
+    "K2",
+    "the sentences of the log keep their secrets",
+    "oneLine(redactSecrets(message))",
+    "oneLine(message)",
+  ),
+  log("K2", "the data of the log keeps its secrets", "redactObject(data, redactSecrets)", "data"),
 
   card(
     "K3",

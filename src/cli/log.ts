@@ -1,6 +1,7 @@
 import type { JsonObject } from "../model/json.ts";
 import type { Log } from "../model/log.ts";
 import { LOG_LEVELS, type LogLevel } from "./flags.ts";
+import { redactObject, redactSecrets } from "../projection/redact.ts";
 
 /** Bytes of lines that wait for a slow reader. Past it lines are dropped and counted, so that a Turn never waits for a log. */
 const WAITING_BYTES = 256 * 1024;
@@ -80,15 +81,15 @@ export function fileSink(path: string): LineSink {
   return lineSink(Deno.openSync(path, { append: true, create: true, mode: 0o600 }));
 }
 
-/** A log of everything from `level` on: time, level, sentence and data as JSON, one line each. */
+/** A log of everything from `level` on: time, level, sentence and data as JSON, one line each, secrets taken out. */
 export function lineLog(sink: LineSink, level: LogLevel): Log {
   const at = (own: LogLevel) =>
     LOG_LEVELS.indexOf(own) < LOG_LEVELS.indexOf(level)
       ? () => {}
       : (message: string, data?: JsonObject) =>
         sink.line(
-          `${new Date().toISOString()} ${own.padEnd(5)} ${oneLine(message)}` +
-            (data === undefined ? "" : ` ${JSON.stringify(data)}`),
+          `${new Date().toISOString()} ${own.padEnd(5)} ${oneLine(redactSecrets(message))}` +
+            (data === undefined ? "" : ` ${JSON.stringify(redactObject(data, redactSecrets))}`),
         );
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }

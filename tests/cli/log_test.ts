@@ -34,6 +34,21 @@ Deno.test("a line has a time, a level, a sentence and data, and is one line", ()
   );
 });
 
+Deno.test("[K2] secrets are taken out of a line's sentence and data", () => {
+  const sink = memorySink();
+  const key = `sk-ant-${"a1".repeat(12)}`;
+  lineLog(sink, "debug").debug(`The agent said ${key}`, { said: [key], password: "hunter2", method: "x" });
+  assertEquals(
+    sink.lines.some((line) => line.includes(key) || line.includes("hunter2")),
+    false,
+    sink.lines[0],
+  );
+  assertMatch(
+    sink.lines[0] ?? "",
+    /The agent said \[redacted\] \{"said":\["\[redacted\]"\],"password":"\[redacted\]","method":"x"\}$/,
+  );
+});
+
 Deno.test("[A6] a reader that never reads blocks nobody and costs bounded memory", async () => {
   const never = Promise.withResolvers<number>();
   let written = 0;
