@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { AgentFailure, refusal } from "./failure.ts";
 import { type AgentCommand, AgentProcess, exitSentence } from "./process.ts";
 import { AgentLink, refused } from "./link.ts";
@@ -123,7 +124,7 @@ export class Agent {
     try {
       const answer = await this.request(method, params, "open a Session");
       // The answer's reader takes its seat in the same turn of the event loop.
-      setTimeout(opened);
+      setImmediate(opened);
       return answer;
     } catch (error) {
       opened();
