@@ -1,0 +1,17 @@
+import { assert } from "@std/assert";
+import { PLANTED } from "./plants.ts";
+import { simulate } from "./simulation.ts";
+
+/** Seeds that a planted fault is looked for in. */
+const SEEDS = 200;
+
+for (const { what, ids, rules, plant } of PLANTED) {
+  Deno.test(`${ids} the simulation reports a program that ${what}`, async () => {
+    const told = new Set<string>();
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      for (const { rule } of (await simulate(seed, plant())).findings) told.add(rule);
+      if (rules.some((rule) => told.has(rule))) return;
+    }
+    assert(false, `${SEEDS} seeds told ${[...told].join(", ") || "nothing"}, not ${rules.join(" or ")}`);
+  });
+}
