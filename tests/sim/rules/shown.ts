@@ -34,6 +34,8 @@ class Screen {
   readonly #dialogs = new Map<number, OpenDialog>();
   /** Replays that are under way, with the Turns that they leave alone. */
   readonly #replays = new Map<View, ReadonlySet<string>>();
+  /** How far a load or resume is. */
+  readonly #joins = new Map<View, "bound" | "opened">();
   /** Questions that were shown, by connection, Session and attachment. */
   readonly #asked = new Set<string>();
 
@@ -57,6 +59,11 @@ class Screen {
         return this.#update(entry);
       case "op":
         return this.#read(entry);
+      case "snapshot": {
+        const view = this.#view(entry.by, entry.sessionId);
+        if (this.#joins.has(view)) this.#joins.set(view, "opened");
+        return;
+      }
       case "answered":
         return this.#answered(entry);
       case "request":
@@ -132,6 +139,7 @@ class Screen {
     // A load may have begun anew what is just closed or removed.
     const anew = this.#replays.has(view) || this.#stages.of(by, sessionId).joinedAt > ask.asked.seq;
     if ((wish === "close" || wish === "remove") && !anew) view.clear();
+    if (wish === "load" || wish === "resume") this.#joins.delete(view);
     if (wish === "load") {
       const left = this.#replays.get(view) ?? new Set();
       this.#replays.delete(view);
@@ -157,9 +165,11 @@ class Screen {
   /** The replay of a load begins with the first row that there is. Loads of one Session follow one another. */
   #read(entry: Extract<Entry, { kind: "op" }>): void {
     const { by, sessionId, name, detail } = entry;
-    if (name !== "read" || detail.turnId !== "*" || detail.after !== 0) return;
-    if (!this.#stages.of(by, sessionId).loading) return;
     const view = this.#view(by, sessionId);
+    if (name === "bind") this.#joins.set(view, "bound");
+    if (name !== "read" || detail.turnId !== "*" || detail.after !== 0) return;
+    // What others did is read like this too, but not on a Subscription that a load opened.
+    if (this.#joins.get(view) !== "opened" || !this.#stages.of(by, sessionId).loading) return;
     if (this.#replays.has(view)) return;
     const left = new Set([...this.#joined(entry, "shown"), ...this.#prompted(entry, "shown")]);
     const perhaps = [...this.#joined(entry, "perhaps"), ...this.#prompted(entry, "perhaps")];
