@@ -158,7 +158,6 @@ export class Prompt {
       await attachment.ready(signal);
       this.#stage = "uploading";
       const input = await intake.upload({ host, sessionId, ids, clock, signal });
-      await showUnshown(this.#options, signal);
       const outcome = await this.#start(input);
       if (outcome.kind === "ended") return await this.#settle(outcome);
       throw outcome.error;
@@ -176,6 +175,7 @@ export class Prompt {
     for (let attempt = 0;; attempt++) {
       this.#stage = "observing";
       await attachment.free(signal);
+      await showUnshown(this.#options, signal);
       const outcome = await this.#dispatch(input);
       if (outcome.kind === "fenced") return await this.#fenced();
       if (outcome.kind !== "again") return outcome;

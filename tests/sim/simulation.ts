@@ -133,6 +133,8 @@ class Play {
       PATIENCE_MS,
       "every request is answered",
     );
+    await this.#world.clock.run(CLOSE_MS);
+    this.#phase("quiet");
     await this.#closeAll();
   }
 

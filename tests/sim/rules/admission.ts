@@ -1,6 +1,6 @@
 import type { Run } from "../../../src/model/run.ts";
 import type { Entry } from "../tape.ts";
-import type { Facts, OpFacts } from "./facts.ts";
+import { type Facts, nothingStarted, type OpFacts } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 
 /** Tries of a Stop that stays without an answer. */
@@ -53,12 +53,6 @@ function starts(facts: Facts): Finding[] {
     last.set(key, first.op.seq);
   }
   return found;
-}
-
-/** Whether a start is known to have come to nothing before that moment. */
-function nothingStarted({ over }: OpFacts, until: number): boolean {
-  if (over === undefined || over.seq > until) return false;
-  return over.outcome.startsWith("not_sent") || (over.outcome === "done" && over.value.kind === "busy");
 }
 
 function stops(facts: Facts): Finding[] {

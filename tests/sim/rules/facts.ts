@@ -167,3 +167,9 @@ export class Facts {
     });
   }
 }
+
+/** Whether a start is known to have come to nothing before that moment. */
+export function nothingStarted({ over }: OpFacts, until: number): boolean {
+  if (over === undefined || over.seq > until) return false;
+  return over.outcome.startsWith("not_sent") || (over.outcome === "done" && over.value.kind === "busy");
+}

@@ -66,6 +66,8 @@ class Screen {
       }
       case "answered":
         return this.#answered(entry);
+      case "phase":
+        return this.#phase(entry);
       case "request":
         return this.#request(entry);
       case "request_over":
@@ -159,6 +161,21 @@ class Screen {
         }
       }
       view.judgeAnswer(prompt, turnId, entry);
+    }
+    const start = prompt.starts.at(-1);
+    if (!entry.ending.ok || entry.ending.value === "cancelled" || start === undefined) return;
+    for (const turnId of this.#stages.of(by, sessionId).elsewhere(start.op.seq)) {
+      if (this.#facts.promptOf.get(turnId)?.asked.by !== by) view.judgeEnded(turnId, entry.seq);
+    }
+  }
+
+  /** Before everything is closed, what runs beside prompts has come to its end. */
+  #phase({ what, seq }: Extract<Entry, { kind: "phase" }>): void {
+    if (what !== "quiet") return;
+    for (const [by, sessionId, stage] of this.#stages.all) {
+      if (stage.open && !stage.resumed) {
+        for (const turnId of stage.shownToTheEnd) this.#view(by, sessionId).judgeEnded(turnId, seq);
+      }
     }
   }
 

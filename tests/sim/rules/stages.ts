@@ -1,5 +1,5 @@
 import type { Entry } from "../tape.ts";
-import type { Facts, PromptFacts } from "./facts.ts";
+import { type Facts, nothingStarted, type PromptFacts } from "./facts.ts";
 
 /** What one connection does with one Session at the present place of the tape. */
 export class Stage {
@@ -14,15 +14,16 @@ export class Stage {
   readonly presented: Set<string> = new Set();
   /** Turns that this connection sent a Stop for. */
   readonly stopped: Set<string> = new Set();
-  /** Whether it was resumed: what was said before, the editor has from elsewhere. */
-  resumed: boolean = false;
+  /** When it was resumed last: what was said before, the editor has from elsewhere. */
+  resumedAt: number = -1;
   /** Counts what was closed: after a close everything begins anew. */
   attachment = 0;
   readonly #facts: Facts;
   /** Turns that this connection shows by a load or resume, or because it shows their parents. */
   readonly #joined = new Set<string>();
   readonly #fences = new Set<string>();
-  readonly #ended = new Set<string>();
+  /** Turns that were seen to end, and when. */
+  readonly #ended = new Map<string, number>();
 
   constructor(facts: Facts) {
     this.#facts = facts;
@@ -64,13 +65,31 @@ export class Stage {
   }
 
   /** This connection learns that a Turn ended. */
-  sawEnd(turnId: string): void {
-    this.#ended.add(turnId);
+  sawEnd(turnId: string, seq: number): void {
+    if (!this.#ended.has(turnId)) this.#ended.set(turnId, seq);
+  }
+
+  /** Turns of others that were seen to end before some place: a prompt that begins later shows them first. */
+  elsewhere(before: number): string[] {
+    return [...this.#ended].filter(([turnId, seq]) =>
+      seq < before && seq > this.resumedAt && !this.presented.has(turnId)
+    ).map(([turnId]) => turnId);
+  }
+
+  /** Turns that were shown without a prompt, to their ends. */
+  get shownToTheEnd(): string[] {
+    return [...this.#ended.keys()].filter((turnId) =>
+      this.#joined.has(turnId) && !this.#fences.has(turnId) && !this.stopped.has(turnId)
+    );
   }
 
   /** Shows Turns from now on. */
   join(turnIds: Iterable<string>): void {
     for (const turnId of turnIds) this.#joined.add(turnId);
+  }
+
+  get resumed(): boolean {
+    return this.resumedAt >= 0;
   }
 
   /** Raises the fence over Turns. */
@@ -85,7 +104,8 @@ export class Stage {
     this.#joined.clear();
     this.#fences.clear();
     this.presented.clear();
-    this.resumed = false;
+    this.resumedAt = -1;
+    this.#ended.clear();
   }
 
   /** Why nothing of a Turn may be shown now; undefined where it may. */
@@ -93,8 +113,10 @@ export class Stage {
     const turn = this.#facts.turns.get(turnId);
     if (this.loading || this.#joined.has(turnId)) return undefined;
     if (this.#running(turnId)) return undefined;
-    // What others did is shown before a prompt is started.
-    const before = this.prompts.some(({ starts }) => starts.every(({ op }) => op.seq > seq));
+    // What others did is shown before a prompt is started, and before each further attempt.
+    const before = this.prompts.some(({ starts }) =>
+      starts.every((start) => start.op.seq > seq || nothingStarted(start, seq))
+    );
     const ended = this.#ended.has(turnId) || (turn?.ended?.entry.seq ?? Infinity) < seq;
     if (before && ended) return undefined;
     const prompt = this.#facts.promptOf.get(turnId);
@@ -130,6 +152,14 @@ export class Stages {
     return stage;
   }
 
+  /** All there are. */
+  get all(): readonly (readonly [by: string, sessionId: string, stage: Stage])[] {
+    return [...this.#stages].map(([key, stage]) => {
+      const [by = "", sessionId = ""] = key.split(" ");
+      return [by, sessionId, stage];
+    });
+  }
+
   /** Takes the next entry. */
   take(entry: Entry): void {
     switch (entry.kind) {
@@ -152,7 +182,7 @@ export class Stages {
       case "frame":
         if (entry.frame.type === "run") this.#present(entry, entry.frame.live);
         if (entry.frame.type === "run_ended") {
-          this.of(entry.by, entry.sessionId).sawEnd(entry.frame.run.turnId);
+          this.of(entry.by, entry.sessionId).sawEnd(entry.frame.run.turnId, entry.seq);
         }
         return;
       case "op_over":
@@ -167,12 +197,12 @@ export class Stages {
     }
   }
 
-  #told({ id, outcome, value }: Extract<Entry, { kind: "op_over" }>): void {
+  #told({ id, outcome, value, seq }: Extract<Entry, { kind: "op_over" }>): void {
     const op = this.#ops.get(id);
     if (op === undefined || outcome !== "done") return;
     const stage = this.of(op.by, op.sessionId);
     if (op.name === "adopt") stage.presented.add(String(op.detail.turnId));
-    else if (value.kind === "ended") stage.sawEnd(String(value.turnId));
+    else if (value.kind === "ended") stage.sawEnd(String(value.turnId), seq);
   }
 
   #asked(entry: Extract<Entry, { kind: "asked" }>): void {
@@ -215,7 +245,7 @@ export class Stages {
         stage.open = true;
         stage.joinedAt = asked;
         stage.join(this.#live(sessionId, asked, entry.seq).filter((turnId) => stage.presented.has(turnId)));
-        stage.resumed ||= wish === "resume";
+        if (wish === "resume") stage.resumedAt = entry.seq;
         return;
       case "prompt":
         if (this.#prompts.has(entry.id)) {

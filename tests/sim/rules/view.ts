@@ -33,6 +33,8 @@ export class View {
   readonly #facts: Facts;
   readonly #wrong: (rule: string, what: string, seq: number) => void;
   readonly #stages: Stages;
+  /** The last plan of each Turn. */
+  readonly #plans = new Map<string, readonly string[]>();
   #doubtful: ReadonlySet<string> = new Set();
   /** The last update of each Turn that was no replay. */
   readonly #last = new Map<string, Extract<Entry, { kind: "update" }>>();
@@ -77,6 +79,11 @@ export class View {
       case "tool_call":
       case "tool_call_update":
         return this.#card(update, turnId, seq);
+      case "plan": {
+        const entries = update.entries as readonly { content: string }[];
+        if (turnId !== undefined) this.#plans.set(turnId, entries.map(({ content }) => content));
+        return;
+      }
       default:
     }
   }
@@ -110,6 +117,11 @@ export class View {
       if (turn.sessionId !== this.#sessionId || running.has(turn.turnId)) continue;
       if ((turn.ended?.entry.seq ?? Infinity) < asked) this.#whole(turn.turnId, "a load", seq);
     }
+  }
+
+  /** A Turn without a prompt has ended: it has to be there, whole. */
+  judgeEnded(turnId: string, seq: number): void {
+    if (!this.#doubtful.has(turnId)) this.#whole(turnId, "an editor", seq);
   }
 
   /** At the end of the world: nothing that was ever shown may contradict what was kept. */
@@ -186,6 +198,7 @@ export class View {
   /** Compares all of a Turn with what the store has of it. */
   #whole(turnId: string, what: string, seq: number): void {
     if (this.#facts.world.truth.removed.has(this.#sessionId)) return;
+    let plan: TrueRow | undefined;
     for (const row of this.#facts.world.truth.session(this.#sessionId).rowsOf(turnId)) {
       const { kind, id } = row.head;
       if (kind === "text" || kind === "thinking") {
@@ -195,6 +208,13 @@ export class View {
         }
       }
       if (kind === "tool") this.#wholeCard(row, what, seq);
+      if (kind === "plan") plan = row;
+    }
+    if (plan === undefined) return;
+    const { entries } = JSON.parse(plan.text) as { entries: readonly { content: string }[] };
+    const shown = this.#plans.get(turnId) ?? [];
+    if (entries.length > 0 && entries.map(({ content }) => content).join() !== shown.join()) {
+      this.#wrong("whole", `${what} shows the plan ${shown[0]}, not ${entries[0]?.content}`, seq);
     }
   }
 
