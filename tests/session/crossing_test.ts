@@ -83,6 +83,24 @@ Deno.test("[H1] what begins while a load reads is shown once, later", async () =
   await stage.sessions.shutdown();
 });
 
+Deno.test("[P2] [H1] the Turn that a prompt waited for is shown before its own", async () => {
+  const stage = new Stage();
+  const sessionId = await stage.create();
+  stage.host.begin("other", { presenter: "elsewhere" });
+  stage.host.message("other", "m-other", "theirs ");
+  await settle();
+  const asked = await stage.prompt(sessionId);
+  assertEquals(stage.host.ops("start"), []);
+  stage.host.end("other");
+  await settle();
+  const { turnId } = stage;
+  stage.host.message(turnId, "m-own", "mine");
+  stage.host.end(turnId);
+  assertEquals(await asked.done, { stop: "end_turn" });
+  assertEquals(stage.client.text(), "theirs mine");
+  await stage.sessions.shutdown();
+});
+
 Deno.test("[R1] [H1] a load that goes on after a loss leaves alone what it left alone before", async () => {
   const stage = new Stage();
   stage.host.begin("other", { presenter: "elsewhere" });
