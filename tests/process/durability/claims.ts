@@ -17,9 +17,16 @@ interface Asked {
   readonly result: Record<string, unknown> | undefined;
 }
 
-/** All that the agent acknowledged in a conversation, however it ended. */
-export function claimsOf(entries: readonly Entry[]): readonly Claim[] {
+/**
+ * All that the agent acknowledged in a conversation, however it ended. `others` are conversations beside it or after it on the same
+ * Sessions: what they asked for may have taken the place of what was acknowledged here.
+ */
+export function claimsOf(
+  entries: readonly Entry[],
+  others: readonly (readonly Entry[])[] = [],
+): readonly Claim[] {
   const asked = requestsOf(entries);
+  const elsewhere = others.flatMap(requestsOf);
   const claims: Claim[] = [];
   for (const request of asked) {
     const { method, params, result } = request;
@@ -44,7 +51,7 @@ export function claimsOf(entries: readonly Entry[]): readonly Claim[] {
         holds: (facts) => !facts.has(id),
       });
     }
-    if (method === "session/set_mode") claims.push(modeClaim(asked, request, id));
+    if (method === "session/set_mode") claims.push(modeClaim(asked, elsewhere, request, id));
   }
   return [...claims, ...answerClaims(entries)];
 }
@@ -77,12 +84,12 @@ function requestsOf(entries: readonly Entry[]): readonly Asked[] {
   });
 }
 
-/** The mode is the acknowledged one, or one that was asked for later and is on its way. */
-function modeClaim(asked: readonly Asked[], request: Asked, id: string): Claim {
-  const later = asked.filter((other) =>
-    other.method === "session/set_mode" && other.params.sessionId === id && other.index >= request.index
+/** The mode is the acknowledged one, or one that was asked for later or elsewhere. */
+function modeClaim(asked: readonly Asked[], elsewhere: readonly Asked[], request: Asked, id: string): Claim {
+  const later = [...asked.filter(({ index }) => index >= request.index), ...elsewhere];
+  const possible = later.flatMap(({ method, params }) =>
+    method === "session/set_mode" && params.sessionId === id ? [params.modeId] : []
   );
-  const possible = later.map((other) => other.params.modeId);
   return {
     what: `Session ${id} has the mode ${possible.join(" or ")}`,
     holds: (facts) => {
