@@ -181,13 +181,13 @@ export class EditorCalls {
   #free(terminalId: string): void {
     const params: JsonObject = { sessionId: this.#sessionId, terminalId };
     const over = new AbortController();
-    const send = async () => {
-      await this.#client.request("terminal/kill", params, over.signal).catch(() => {});
-      await this.#client.request("terminal/release", params, over.signal).catch(() => {});
-    };
+    // The release does not wait for the kill: an editor that answers neither was told both.
+    const told = ["terminal/kill", "terminal/release"].map((method) =>
+      this.#client.request(method, params, over.signal)
+    );
     const alarm = new AbortController();
     this.#clock.sleep(LIMITS.closeMs, alarm.signal).then(() => over.abort(), () => {});
-    send().finally(() => alarm.abort());
+    Promise.allSettled(told).then(() => alarm.abort());
   }
 }
 

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { LIMITS } from "../../src/limits.ts";
 import type { ClientCall } from "../../src/model/frame.ts";
 import { settle } from "./manual_clock.ts";
 import { Stage } from "./stage.ts";
@@ -56,5 +57,21 @@ Deno.test("[R1] a call in a batch that is given up is served all the same", asyn
   await settle();
   assertEquals(stage.host.ops("settle"), ['settle read {"content":"text"}']);
   stage.host.end(run.turnId);
+  await stage.sessions.shutdown();
+});
+
+Deno.test("[K10] an editor that does not answer is told to kill a terminal that was left, and to release it", async () => {
+  const { stage, asked, run, call } = await working();
+  call("create", "terminal/create", { command: "make" });
+  await settle();
+  stage.client.requests[0]!.answer({ terminalId: "t" });
+  await settle();
+  stage.host.end(run.turnId);
+  await asked.done;
+  assertEquals(stage.client.requests.slice(1).map(({ method }) => method), [
+    "terminal/kill",
+    "terminal/release",
+  ]);
+  await stage.clock.advance(LIMITS.closeMs);
   await stage.sessions.shutdown();
 });

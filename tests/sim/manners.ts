@@ -7,7 +7,8 @@ export type Reaction =
     readonly kind: "answer";
     readonly result: Json;
     readonly meant: string;
-    readonly terminal?: { readonly made?: string; readonly freed?: string };
+    /** The terminal that the editor makes by it. */
+    readonly made?: string;
   }
   | { readonly kind: "refuse"; readonly code: number; readonly meant: string }
   | { readonly kind: "gone" };
@@ -53,10 +54,8 @@ export function reactionTo(
       return { kind: "answer", result: { content: "text" }, meant: "" };
     case "terminal/create": {
       const made = newTerminal();
-      return { kind: "answer", result: { terminalId: made }, meant: made, terminal: { made } };
+      return { kind: "answer", result: { terminalId: made }, meant: made, made };
     }
-    case "terminal/release":
-      return { kind: "answer", result: {}, meant: "", terminal: { freed: String(params.terminalId) } };
     case "terminal/output":
       return { kind: "answer", result: { output: "text", truncated: false }, meant: "" };
     case "terminal/wait_for_exit":

@@ -36,7 +36,7 @@ interface Waiting {
 /** The transport to an editor and the editor behind it: reads as fast as it likes, answers as it likes, or is gone. */
 export class SimClient implements ClientPort {
   readonly abilities: ClientAbilities;
-  /** Terminals that live at the editor. */
+  /** Terminals that the editor made and was not told to release. */
   readonly terminals: Set<string> = new Set();
   /** Units that have left, of all that were ever sent. */
   left: number = 0;
@@ -98,6 +98,7 @@ export class SimClient implements ClientPort {
     if (this.#state === "gone") return Promise.reject(new ClientGone());
     const id = tape.id();
     tape.add({ kind: "request", by, id, method, params });
+    if (method === "terminal/release") this.terminals.delete(String(params.terminalId));
     this.#send(200);
     return new Promise((resolve, reject) => {
       const over = (end: "answered" | "refused" | "withdrawn" | "gone", meant: string) => {
@@ -161,6 +162,7 @@ export class SimClient implements ClientPort {
     this.#state = "gone";
     this.#parts.tape.add({ kind: "client", by: this.#parts.by, what: "gone" });
     this.#queued = this.#moving = 0;
+    this.terminals.clear();
     for (const { react } of this.#requests.values()) react({ kind: "gone" });
     for (const one of [this.#room, ...this.#flushed]) one?.reject(new ClientGone());
     this.#room = undefined;
@@ -180,12 +182,9 @@ export class SimClient implements ClientPort {
     );
     await clock.sleep(calm ? random.between(0, 20) : random.pause());
     const request = this.#requests.get(id);
-    if (request === undefined && reaction.kind === "answer" && reaction.terminal?.made !== undefined) return;
-    if (reaction.kind === "answer" && reaction.terminal !== undefined && request !== undefined) {
-      const { made, freed } = reaction.terminal;
-      if (made !== undefined) this.terminals.add(made);
-      if (freed !== undefined) this.terminals.delete(freed);
-    }
+    const made = reaction.kind === "answer" ? reaction.made : undefined;
+    if (request === undefined && made !== undefined) return;
+    if (made !== undefined) this.terminals.add(made);
     request?.react(reaction);
   }
 

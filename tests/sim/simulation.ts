@@ -95,6 +95,7 @@ class Play {
     this.#rest("after shutdown", (connection) => [
       ...connection.host.open.map((sessionId) => `a Subscription of ${sessionId}`),
       ...connection.client.waiting,
+      ...connection.client.terminals,
       ...(connection.clock.sleeping > 0 ? [`${connection.clock.sleeping} timers`] : []),
       ...(connection.files.open > 0 ? [`${connection.files.open} open files`] : []),
       // Whatever else was asked may wait for an answer of the Host.
@@ -157,6 +158,7 @@ class Play {
           ...connection.host.open.map((sessionId) => `a Subscription of ${sessionId}`),
           // A terminal that an editor may still make is waited for, so that it can be released.
           ...connection.client.waiting.filter((what) => !what.startsWith("terminal/create")),
+          ...connection.client.terminals,
           ...(connection.clock.sleeping > 0 ? [`${connection.clock.sleeping} timers`] : []),
           ...(connection.files.open > 0 ? [`${connection.files.open} open files`] : []),
         ],

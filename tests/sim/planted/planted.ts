@@ -71,7 +71,11 @@ export function sessionsWith(sessions: UserSessions, parts: Partial<UserSessions
 /** A Subscription that hands on other batches, and closes otherwise. */
 export function subscriptionWith(
   subscription: Subscription,
-  parts: { readonly next?: (batch: FrameBatch) => FrameBatch; readonly close?: () => Promise<void> },
+  parts: {
+    readonly next?: (batch: FrameBatch) => FrameBatch;
+    readonly read?: Subscription["read"];
+    readonly close?: () => Promise<void>;
+  },
 ): Subscription {
   return {
     snapshot: subscription.snapshot,
@@ -79,7 +83,7 @@ export function subscriptionWith(
       const batch = await subscription.next();
       return parts.next?.(batch) ?? batch;
     },
-    read: (request) => subscription.read(request),
+    read: parts.read ?? ((request) => subscription.read(request)),
     close: parts.close ?? (() => subscription.close()),
   };
 }

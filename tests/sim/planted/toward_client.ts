@@ -1,6 +1,6 @@
 import type { ClientPort } from "../../../src/session/ports.ts";
 import type { Update } from "../tape.ts";
-import { clientWith, hostWith, type Planted, updates } from "./planted.ts";
+import { clientWith, hostWith, type Planted, subscriptionWith, updates } from "./planted.ts";
 
 const text = ({ sessionUpdate }: Update) => sessionUpdate === "agent_message_chunk";
 
@@ -145,6 +145,40 @@ export const TOWARD_CLIENT: readonly Planted[] = [
             answer: (request) =>
               host.interactions.answer({ ...request, answer: { kind: "option", optionId: "yes" } }),
           },
+        }),
+    }),
+  },
+  {
+    what: "keeps what others did to itself",
+    ids: "[H1] [P4]",
+    rules: ["whole"],
+    plant: () => ({
+      host: (host) =>
+        hostWith(host, {
+          sessions: {
+            open: async (sessionId, services) => {
+              const subscription = await host.sessions.open(sessionId, services);
+              return subscriptionWith(subscription, {
+                read: async (request) => {
+                  const page = await subscription.read(request);
+                  const own = request.turnId?.startsWith(host.connectionId) ?? true;
+                  return own ? page : { ...page, rows: [] };
+                },
+              });
+            },
+          },
+        }),
+    }),
+  },
+  {
+    what: "forgets the terminals of an Engine",
+    ids: "[K10]",
+    rules: ["rest"],
+    plant: () => ({
+      client: (client) =>
+        clientWith(client, {
+          request: (method, params, signal) =>
+            method === "terminal/release" ? Promise.resolve({}) : client.request(method, params, signal),
         }),
     }),
   },
