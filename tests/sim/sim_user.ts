@@ -1,3 +1,5 @@
+import type { SessionInfo } from "../../src/host/contract.ts";
+import type { Config } from "../../src/model/config.ts";
 import type { Draft, DraftPart } from "../../src/session/draft.ts";
 import type { Sessions } from "../../src/session/mod.ts";
 import type { Random } from "./random.ts";
@@ -142,7 +144,13 @@ export class SimUser {
           { id: "fast", value: true },
           { id: "fast", value: "wrong" },
         ]);
-        return void this.#ask("configure", own, "", () => sessions.configure(own, change));
+        return void this.#ask(
+          "configure",
+          own,
+          "",
+          () => sessions.configure(own, change),
+          (config) => this.#told(own, config),
+        );
       }
       case "close":
         return own === undefined ? undefined : this.#close(own);
@@ -172,19 +180,27 @@ export class SimUser {
   #create(): void {
     const { sessions, known } = this.#parts;
     void this.#ask("create", "", "", async () => {
-      const { sessionId } = await sessions.create(PLACE);
-      known.push(sessionId);
-      return sessionId;
-    }, (sessionId) => this.#named(sessionId));
+      const info = await sessions.create(PLACE);
+      known.push(info.sessionId);
+      return info;
+    }, (info) => this.#named(info));
   }
 
   #join(mode: "load" | "resume", sessionId: string): void {
     const { sessions } = this.#parts;
-    void this.#ask(mode, sessionId, "", () => sessions[mode](sessionId, PLACE), () => this.#named(sessionId));
+    void this.#ask(mode, sessionId, "", () => sessions[mode](sessionId, PLACE), (info) => this.#named(info));
+  }
+
+  #told(sessionId: string, config: Config): void {
+    const { tape, by, client } = this.#parts;
+    const { booleanOptions } = client.abilities;
+    const options = config.options.filter(({ type }) => type !== "boolean" || booleanOptions);
+    tape.add({ kind: "told", by, sessionId, config: { ...config, options } });
   }
 
   /** The response that names a Session is on its way. */
-  #named(sessionId: string): void {
+  #named({ sessionId, config }: SessionInfo): void {
+    this.#told(sessionId, config);
     if (this.#gone) return;
     this.owned.add(sessionId);
     this.#parts.sessions.announce(sessionId);
@@ -248,7 +264,7 @@ export class SimUser {
     };
     try {
       const value = await act(asked.stop.signal);
-      over({ ok: true, value: typeof value === "string" ? value : "" });
+      over({ ok: true, value: wordFor(value) });
       then(value);
     } catch (error) {
       const { name, message } = error as Error;
@@ -256,4 +272,10 @@ export class SimUser {
       over({ ok: false, name, code, message });
     }
   }
+}
+
+/** What the tape keeps of an answer: a stop reason, or the Session that it names. */
+function wordFor(value: unknown): string {
+  if (typeof value === "object" && value !== null && "sessionId" in value) return String(value.sessionId);
+  return typeof value === "string" ? value : "";
 }

@@ -1,5 +1,6 @@
 import type { TurnRecord } from "../../src/host/store/contract.ts";
 import type { Frame, Snapshot } from "../../src/model/frame.ts";
+import type { Config } from "../../src/model/config.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { SimClock } from "./sim_clock.ts";
 
@@ -21,7 +22,7 @@ export type Wish =
   | "list"
   | "shutdown";
 
-/** How a request of an editor ended. `value` is a stop reason for prompts, else unspecified. */
+/** How a request of an editor ended. `value` is a stop reason for prompts, a Session where the answer names one, else empty. */
 export type Ending =
   | { readonly ok: true; readonly value: string; readonly meta?: unknown }
   | { readonly ok: false; readonly name: string; readonly code: string; readonly message: string };
@@ -46,6 +47,13 @@ export type Event =
     readonly ending: Ending;
     /** Units that had left the transport by then. */
     readonly left: number;
+  }
+  | {
+    /** Settings in an answer. */
+    readonly kind: "told";
+    readonly by: string;
+    readonly sessionId: string;
+    readonly config: Config;
   }
   | { readonly kind: "cancel"; readonly by: string; readonly sessionId: string }
   | { readonly kind: "withdraw"; readonly by: string; readonly id: number }

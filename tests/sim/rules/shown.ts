@@ -1,6 +1,7 @@
 import type { Entry, Update } from "../tape.ts";
 import type { Facts } from "./facts.ts";
 import type { Finding } from "./finding.ts";
+import { Settings } from "./settings.ts";
 import { Stages } from "./stages.ts";
 import { View } from "./view.ts";
 import { questionIn } from "./answers.ts";
@@ -29,6 +30,7 @@ interface OpenDialog {
 class Screen {
   readonly #facts: Facts;
   readonly #stages: Stages;
+  readonly #settings = new Settings();
   readonly #found: Finding[] = [];
   readonly #views = new Map<string, View>();
   readonly #dialogs = new Map<number, OpenDialog>();
@@ -47,6 +49,7 @@ class Screen {
   read(): Finding[] {
     for (const entry of this.#facts.tape.entries) {
       this.#stages.take(entry);
+      this.#settings.take(entry);
       this.#take(entry);
     }
     for (const view of this.#views.values()) view.finish();
@@ -173,7 +176,9 @@ class Screen {
   #phase({ what, seq }: Extract<Entry, { kind: "phase" }>): void {
     if (what !== "quiet") return;
     for (const [by, sessionId, stage] of this.#stages.all) {
-      if (stage.open && !stage.resumed) {
+      if (!stage.open) continue;
+      for (const what of this.#settings.wrong(by, sessionId)) this.#wrong("settings", what, seq);
+      if (!stage.resumed) {
         for (const turnId of stage.shownToTheEnd) this.#view(by, sessionId).judgeEnded(turnId, seq);
       }
     }
