@@ -134,7 +134,8 @@ export class ClientSession {
         });
         this.#info = { ...this.#info, config };
         this.#attachment.bulletin.show({ type: "config", config });
-        return config;
+        // What the Client has read by then may be newer than what this change made.
+        return this.info.config;
       } catch (error) {
         const conflict = error instanceof HostError && error.code === "revision_conflict" &&
           error.dispatch === "answered";

@@ -177,6 +177,22 @@ Deno.test("[G2] concurrent changes of different fields converge, three conflicts
   await stage.sessions.shutdown();
 });
 
+Deno.test("[G2] a change that is confirmed late is answered with the settings that hold by then", async () => {
+  const stage = new Stage();
+  const sessionId = await stage.create();
+  const late = Promise.withResolvers<void>();
+  stage.host.script.configure = async () => {
+    await late.promise;
+    return { revision: 1, options: [] };
+  };
+  const first = stage.sessions.configure(sessionId, { id: "mode", value: "a" });
+  stage.host.script.configure = () => Promise.resolve({ revision: 2, options: [] });
+  assertEquals((await stage.sessions.configure(sessionId, { id: "mode", value: "b" })).revision, 2);
+  late.resolve();
+  assertEquals((await first).revision, 2);
+  await stage.sessions.shutdown();
+});
+
 Deno.test("[G2] [G3] an unknown outcome is never tried again, a bad value is an error of the request", async () => {
   const failures: readonly [HostError, string][] = [
     [new HostError("unavailable", "Lost", { dispatch: "unknown" }), "outcome_unknown"],

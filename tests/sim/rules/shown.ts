@@ -176,7 +176,7 @@ class Screen {
   #phase({ what, seq }: Extract<Entry, { kind: "phase" }>): void {
     if (what !== "quiet") return;
     for (const [by, sessionId, stage] of this.#stages.all) {
-      if (!stage.open) continue;
+      if (!stage.open || !stage.observed) continue;
       for (const what of this.#settings.wrong(by, sessionId)) this.#wrong("settings", what, seq);
       if (!stage.resumed) {
         for (const turnId of stage.shownToTheEnd) this.#view(by, sessionId).judgeEnded(turnId, seq);

@@ -16,6 +16,8 @@ export class Stage {
   readonly stopped: Set<string> = new Set();
   /** When it was resumed last: what was said before, the editor has from elsewhere. */
   resumedAt: number = -1;
+  /** Whether it has a Subscription: where none could be had in time, it does not go on trying. */
+  observed = false;
   /** Counts what was closed: after a close everything begins anew. */
   attachment = 0;
   readonly #facts: Facts;
@@ -76,10 +78,11 @@ export class Stage {
     ).map(([turnId]) => turnId);
   }
 
-  /** Turns that were shown without a prompt, to their ends. */
+  /** Turns that were shown without a prompt, to their ends. Of one that its Host left more may have been shown than was kept. */
   get shownToTheEnd(): string[] {
     return [...this.#ended.keys()].filter((turnId) =>
-      this.#joined.has(turnId) && !this.#fences.has(turnId) && !this.stopped.has(turnId)
+      this.#joined.has(turnId) && !this.#fences.has(turnId) && !this.stopped.has(turnId) &&
+      this.#facts.turns.get(turnId)?.ended?.end.how !== "interrupted"
     );
   }
 
@@ -177,6 +180,7 @@ export class Stages {
         return;
       }
       case "snapshot":
+        this.of(entry.by, entry.sessionId).observed = true;
         for (const live of entry.snapshot.runs) this.#present(entry, live);
         return;
       case "frame":
@@ -188,6 +192,7 @@ export class Stages {
       case "op_over":
         return this.#told(entry);
       case "op":
+        if (entry.name === "closeSubscription") this.of(entry.by, entry.sessionId).observed = false;
         if (entry.name === "stop") {
           this.of(entry.by, entry.sessionId).stopped.add(String(entry.detail.turnId));
         }
