@@ -1,7 +1,7 @@
 import type { JsonObject } from "../model/json.ts";
 import type { Log } from "../model/log.ts";
 import { LOG_LEVELS, type LogLevel } from "./flags.ts";
-import { redactObject, redactSecrets } from "../projection/redact.ts";
+import { redactObject, redactSecrets } from "../model/redact.ts";
 
 /** Bytes of lines that wait for a slow reader. Past it lines are dropped and counted, so that a Turn never waits for a log. */
 const WAITING_BYTES = 256 * 1024;

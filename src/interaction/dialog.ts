@@ -5,7 +5,7 @@ import { fits, oneLine, prefixEnd, safeCut, UPDATE_BYTES } from "../projection/e
 import { formFields, formSchema } from "./form.ts";
 import { LIMITS } from "../limits.ts";
 import { patternOf } from "./values.ts";
-import { type Redact, redactSecrets } from "../projection/redact.ts";
+import { type Redact, redactSecrets } from "../model/redact.ts";
 
 /** What a dialog needs to know besides its question. */
 export interface DialogContext {

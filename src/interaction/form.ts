@@ -1,6 +1,6 @@
 import type { FormChoice, FormField, Interaction } from "../model/question.ts";
 import type { Json, JsonObject } from "../model/json.ts";
-import type { Redact } from "../projection/redact.ts";
+import type { Redact } from "../model/redact.ts";
 
 /** The one field of the form that a plain question becomes. */
 export const ANSWER_FIELD = "answer";

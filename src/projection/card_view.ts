@@ -6,7 +6,7 @@ import { hunksOf } from "./diff.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import { keepEnds, keepTail } from "./cut.ts";
 import { LIMITS } from "../limits.ts";
-import { type Redact, redactJson, redactObject } from "./redact.ts";
+import { type Redact, redactJson, redactObject } from "../model/redact.ts";
 
 /** How cards are shown to one Client. */
 export interface CardStyle {

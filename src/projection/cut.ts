@@ -1,6 +1,6 @@
 import { LIMITS } from "../limits.ts";
 import { prefixEnd, suffixStart } from "./encode.ts";
-import type { Redact } from "./redact.ts";
+import type { Redact } from "../model/redact.ts";
 
 /** Room for the words of a cut. */
 const MARK_BYTES = 64;

@@ -27,8 +27,8 @@ export type * from "../model/mod.ts";
 export type { HeldBody } from "../host/contract.ts";
 export { configOptionsOf, modesOf } from "./config.ts";
 export { bytesOf, UPDATE_BYTES } from "./encode.ts";
-export type { Redact } from "./redact.ts";
-export { redactJson, redactObject, redactSecrets } from "./redact.ts";
+export type { Redact } from "../model/redact.ts";
+export { redactJson, redactObject, redactSecrets } from "../model/redact.ts";
 export { Replay } from "./replay.ts";
 export type { ReplayOptions } from "./replay.ts";
 export {

@@ -3,7 +3,7 @@ import type { EncodedUpdate } from "./step.ts";
 import type { Frame } from "../model/frame.ts";
 import { LIMITS } from "../limits.ts";
 import type { Meta } from "../model/json.ts";
-import type { Redact } from "./redact.ts";
+import type { Redact } from "../model/redact.ts";
 
 /** What is said to a person beside the conversation. */
 export interface NoticeText {

@@ -1,7 +1,7 @@
 import { noticeCard, type NoticeText, noticeUpdate } from "./notice.ts";
 import type { EncodedUpdate } from "./step.ts";
 import type { Meta } from "../model/json.ts";
-import type { Redact } from "./redact.ts";
+import type { Redact } from "../model/redact.ts";
 
 /** How often one notice came live, in rows, and was shown. */
 interface Count {

@@ -5,7 +5,7 @@ import type { EncodedUpdate } from "./step.ts";
 import { LIMITS } from "../limits.ts";
 import type { Meta } from "../model/json.ts";
 import type { PlanEntry } from "../model/plan.ts";
-import type { Redact } from "./redact.ts";
+import type { Redact } from "../model/redact.ts";
 
 /** Entries of a plan that are shown. */
 const ENTRIES = 256;

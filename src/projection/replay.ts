@@ -1,7 +1,7 @@
 import { noticeCard, type NoticeText } from "./notice.ts";
 import { type EncodedUpdate, NOTHING, type Step, stepOf } from "./step.ts";
 import { type ProjectionOptions, TurnProjection } from "./turn.ts";
-import { type Redact, redactSecrets } from "./redact.ts";
+import { type Redact, redactSecrets } from "../model/redact.ts";
 import { BodyAssembly, decoded } from "./bodies.ts";
 import type { CardStyle } from "./card_view.ts";
 import { wholeCard } from "./card_wire.ts";

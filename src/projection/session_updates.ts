@@ -8,7 +8,7 @@ import { compactionUpdate, noticeUpdate } from "./notice.ts";
 import { configOptionsOf, modeOption } from "./config.ts";
 import { fits, metaMember, oneLine, UPDATE_BYTES } from "./encode.ts";
 import { LIMITS } from "../limits.ts";
-import { redactSecrets } from "./redact.ts";
+import { redactSecrets } from "../model/redact.ts";
 
 /**
  * What a frame about the Session as a whole means for the Client: configuration, commands, title, usage, and notices and

@@ -8,7 +8,7 @@ import {
   stepOf,
 } from "./step.ts";
 import { type MessageOutcome, ShownMessage } from "./message.ts";
-import { type Redact, redactSecrets } from "./redact.ts";
+import { type Redact, redactSecrets } from "../model/redact.ts";
 import { BodyAssembly, decoded } from "./bodies.ts";
 import type { Channel } from "../model/message.ts";
 import { compactionUpdate } from "./notice.ts";

@@ -14,7 +14,7 @@ Deno.test("the arrows of the architecture hold in both directions", async (t) =>
     ["session/prompt.ts", "host/local/host.ts", false],
     ["projection/card.ts", "session/ports.ts", true],
     ["projection/card.ts", "session/prompt.ts", false],
-    ["interaction/dialog.ts", "projection/redact.ts", true],
+    ["interaction/dialog.ts", "projection/diff.ts", true],
     ["resource/files.ts", "session/ports.ts", true],
     ["resource/files.ts", "host/store/contract.ts", false],
     ["host/contract.ts", "model/run.ts", true],

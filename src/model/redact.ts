@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../model/json.ts";
+import type { Json, JsonObject } from "./json.ts";
 
 /** Takes secrets out of text that people are shown; everything else stays as it is. */
 export type Redact = (text: string) => string;
