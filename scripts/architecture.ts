@@ -28,7 +28,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   engine: ["host"],
   "engine/acp": ["engine", "host", "wire"],
   "host/store": ["host"],
-  "host/wire": ["host"],
+  "host/wire": ["host", "wire"],
   "host/local": ["host", "host/store", "engine"],
   "host/mod": ["host", "host/store", "host/local", "host/wire"],
   "engine/mod": ["engine", "engine/workbench", "engine/acp", "engine/claude"],

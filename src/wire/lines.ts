@@ -25,6 +25,11 @@ export class LineSplitter {
     this.#limit = limit;
   }
 
+  /** Takes longer lines from now on. */
+  raise(limit: number): void {
+    this.#limit = limit;
+  }
+
   /** Takes the next bytes and yields the lines that end in them. An over-long line is yielded once, when it passes the limit. */
   *push(chunk: Uint8Array): Generator<Line> {
     let start = 0;

@@ -23,6 +23,8 @@ Deno.test("the arrows of the architecture hold in both directions", async (t) =>
     ["host/local/host.ts", "engine/contract.ts", true],
     ["host/local/host.ts", "engine/workbench/mod.ts", false],
     ["host/local/host.ts", "host/wire/client.ts", false],
+    ["host/wire/client.ts", "wire/lines.ts", true],
+    ["host/wire/client.ts", "host/local/host.ts", false],
     ["host/store/folder.ts", "host/local/host.ts", false],
     ["engine/workbench/session.ts", "engine/contract.ts", true],
     ["engine/workbench/session.ts", "engine/acp/mod.ts", false],

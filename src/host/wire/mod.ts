@@ -1,0 +1,10 @@
+/**
+ * The Runtime Host's contract over a stream of bytes: the side that serves a Host, and the side that is one.
+ *
+ * @module
+ */
+export type { RemoteHostOptions } from "./client.ts";
+export type { ClientInfo, HostInfo } from "./info.ts";
+export { WIRE_LIMITS, type WireLimits } from "./limits.ts";
+export type { HostServerOptions, ServedConnection, ServeHostOptions } from "./server.ts";
+export type { WireStream } from "./stream.ts";
