@@ -2,7 +2,7 @@
 export interface Limits {
   /** Bytes of one input line. Past it the line is skipped and answered with an error; ACP's own SDK has the same cap. */
   readonly inputLineBytes: number;
-  /** Bytes of one line that we write. Text splits, cards are cut, lists page; an image result is the one exception. */
+  /** Bytes of one line that we write. Text splits, cards are cut, lists page; image results are an exception. */
   readonly outputLineBytes: number;
   /** Bytes of one image in a tool result that goes whole; a larger one becomes a reference. */
   readonly imageBytes: number;
@@ -74,6 +74,15 @@ export interface Limits {
   readonly uriBytes: number;
   /** Bytes of encoded `_meta` that pass through; a larger one is left out. */
   readonly metaBytes: number;
+  /**
+   * UTF-16 units of the encoded parameters or result of an extension method. A larger one is refused with an error that names the
+   * limit. Lines that carry them are the second exception from `outputLineBytes`.
+   */
+  readonly extensionLength: number;
+  /** Requests of an Engine to an editor, and what else waits for that editor to read, in number. Past it they are refused or dropped. */
+  readonly extensionsWaiting: number;
+  /** UTF-16 units of what waits so. */
+  readonly extensionsLength: number;
   /** Bytes of an Engine's own state. */
   readonly engineStateBytes: number;
   /** UTF-16 units of a title; commands and their text. Longer ones are cut. */
@@ -127,6 +136,9 @@ export const LIMITS: Limits = {
   appendBytes: 256 * 1024,
   uriBytes: 16 * 1024,
   metaBytes: 16 * 1024,
+  extensionLength: 1024 * 1024,
+  extensionsWaiting: 256,
+  extensionsLength: 4 * 1024 * 1024,
   engineStateBytes: 64 * 1024,
   titleLength: 256,
   commands: 256,

@@ -6,6 +6,7 @@ import type { Command, PlanEntry, Usage } from "../model/plan.ts";
 import type { Config } from "../model/config.ts";
 import type { Failure, StopReason } from "../model/run.ts";
 import type { Json, JsonObject, Meta } from "../model/json.ts";
+import type { ExtensionAnswer, ExtensionMessage } from "../model/extension.ts";
 import type { ToolInput, ToolResult } from "../model/tool.ts";
 import type { TurnInput } from "../model/prompt.ts";
 
@@ -19,7 +20,7 @@ export interface EngineContext {
   readonly roots: readonly string[];
   /** In ACP's own shape; they may hold secrets. */
   readonly mcpServers: readonly McpServer[];
-  /** What came with the Session's creation, unread; only in the process that created it. */
+  /** What came with the Session's creation, load or resume in this process, unread. */
   readonly meta?: Meta;
   /** What the Engine gave to `state` last, in this process or an earlier one. */
   readonly restored?: Json;
@@ -105,8 +106,8 @@ export type EngineOutcome =
 export interface EngineSession {
   /** Does a Turn. A throw is a failed Turn. Past the stop deadline after `signal` aborted the Host ends the Run by itself. */
   run(turn: EngineTurn, sink: EngineSink, signal: AbortSignal): Promise<EngineOutcome>;
-  /** Settings were changed and kept; they apply to the running Turn from now on. */
-  configure(config: Config): Promise<void>;
+  /** Settings were changed and kept; they apply to the running Turn from now on. `meta` came with the change, unread. */
+  configure(config: Config, meta?: Meta): Promise<void>;
   /** Takes words while a Turn runs; absent where the Engine cannot. */
   steer?(turnId: string, input: TurnInput): Promise<boolean>;
   /** Frees everything: children, calls, files. */
@@ -122,3 +123,29 @@ export interface Engine {
   /** Frees what Sessions share. */
   close(): Promise<void>;
 }
+  /** Takes what an editor says about this Session beyond the contract; absent where the Engine speaks nothing beyond it. */
+  readonly extensions?: ExtensionInlet;
+/** Takes what an editor says beyond the contract. `client` is what that editor offers. */
+export interface ExtensionInlet {
+  /** Answers a request, with an error of its own where it does not know it. Rejects at once when the signal aborts. */
+  call(message: ExtensionMessage, client: ClientServices, signal: AbortSignal): Promise<ExtensionAnswer>;
+  /** Takes a notification. */
+  notify(message: ExtensionMessage, client: ClientServices): Promise<void>;
+}
+
+/** Brings what an Engine says beyond the contract to the editor that it concerns. */
+export interface ExtensionOutlet {
+  /** Asks the editor. Always settles: with an error where no editor is there, or where it goes away. */
+  call(message: ExtensionMessage, signal: AbortSignal): Promise<ExtensionAnswer>;
+  /** Tells the editor. Dropped where none is there or it does not keep up. Notifications keep their order. */
+  notify(message: ExtensionMessage): void;
+}
+
+/** What an Engine speaks beyond Sessions and Turns. */
+export interface EngineExtensions extends ExtensionInlet {
+  /** Says where its own requests and notifications go. Called once, before anything else. */
+  connect(outlet: ExtensionOutlet): void;
+}
+
+  /** What goes beyond Sessions and Turns and is about no Session; absent where it speaks nothing beyond them. */
+  readonly extensions?: EngineExtensions;

@@ -2,6 +2,7 @@ import type { Answer, Grant, InteractionEnd } from "../model/question.ts";
 import type { ArtifactReference } from "../model/artifact.ts";
 import type { Command, Usage } from "../model/plan.ts";
 import type { Config, ConfigChange, ConfigOption } from "../model/config.ts";
+import type { ClientHello, ExtensionAnswer, ExtensionEvent, ExtensionMessage } from "../model/extension.ts";
 import type { FrameBatch, Snapshot } from "../model/frame.ts";
 import type { Json, JsonObject, Meta } from "../model/json.ts";
 import type { Origin, Run, RunEnd } from "../model/run.ts";
@@ -30,6 +31,16 @@ export interface EngineProfile {
   /** Login methods in ACP's own shape; empty where no login is needed. */
   readonly authMethods: readonly JsonObject[];
 }
+  /** What it says of itself beyond this; absent where it speaks nothing beyond Sessions and Turns. */
+  readonly beyond?: EngineBeyond;
+}
+
+/** What an Engine says of itself beyond what the Host knows, in ACP's own shape, for the editor's handshake. */
+export interface EngineBeyond {
+  /** Capabilities, their metadata included. */
+  readonly capabilities: JsonObject;
+  /** What comes with the handshake, unread. */
+  readonly meta?: Meta;
 
 /** One MCP server in ACP's own shape. It may hold secrets: kept in memory, only a keyed digest on disk. */
 export type McpServer = JsonObject;
@@ -45,6 +56,8 @@ export interface ClientServices {
   /** Forms. */
   readonly forms: boolean;
 }
+  /** What it said of itself, for an Engine that passes it on. */
+  readonly hello?: ClientHello;
 
 /** A Session as lists and lookups show it. Times are milliseconds since the epoch. */
 export interface SessionInfo {
@@ -212,7 +225,7 @@ export interface HostSessions {
   remove(sessionId: string): Promise<void>;
   /**
    * Replaces roots and MCP servers by this connection's complete lists. By key. Takes hold of the Session (`busy` with
-   * data.pid where another process has it).
+   * data.pid where another process has it). `meta` passes through to the Engine unread; where it is absent what came before stays.
    */
   bind(request: {
     sessionId: string;
@@ -221,8 +234,10 @@ export interface HostSessions {
   }): Promise<SessionInfo>;
   /**
    * Changes options, all or none. By key `changeId`. `revision_conflict` (data.revision) unless `expectedRevision` is the
-   * present one, `invalid` for unknown options and values. Durable before the reply, then pushed as a `config` frame.
+   * present one, `invalid` for unknown options and values. Durable before the reply, then pushed as a `config` frame. `meta`
+   * passes through to the Engine unread.
    */
+    meta?: Meta;
   configure(request: {
     sessionId: string;
     expectedRevision: number;
@@ -233,6 +248,7 @@ export interface HostSessions {
   open(sessionId: string, services: ClientServices): Promise<Subscription>;
   /** This connection is done with the Session: calls and presentation end. Runs go on. By key. */
   release(sessionId: string): Promise<void>;
+    meta?: Meta;
 }
 
 /** Turns and their Runs. */
@@ -297,6 +313,30 @@ export interface HostGrants {
   /** All Grants that are in force. */
   list(sessionId: string): Promise<readonly Grant[]>;
   /** By key. */
+/**
+ * What the editor and an Engine say to each other beyond this contract. The Host passes it on unread: about a Session to and from its
+ * Engine, and else to and from the default one.
+ */
+export interface HostExtensions {
+  /**
+   * Introduces this connection's Client and gives what Engines say to it, until the signal aborts. An Engine's request about a Session goes
+   * to the connection that presents its foreground Run, else to the one that used it last; one about no Session to the connection
+   * that asked or listened last. One listener a connection. What is not fetched is bounded: past it notifications are dropped
+   * and requests are refused.
+   */
+  listen(client: ClientServices, signal: AbortSignal): AsyncIterable<ExtensionEvent>;
+  /**
+   * Asks an Engine, which is started for that if need be. **Once.** The Engine's own error is an answer, `-32601` included. Aborting the
+   * signal tells the Engine that the answer is not wanted any more; it rejects at once then. `unavailable` where the Engine goes
+   * away before it answers.
+   */
+  call(message: ExtensionMessage, signal: AbortSignal): Promise<ExtensionAnswer>;
+  /** Tells an Engine. Resolves when it is on its way, whether the Engine knows the method or not. */
+  notify(message: ExtensionMessage): Promise<void>;
+  /** Answers an Engine's request. `not_found` where nobody waits for it any more, `unauthorized` where another editor was asked. */
+  answer(request: { callId: string; answer: ExtensionAnswer }): Promise<void>;
+}
+
   revoke(request: { sessionId: string; grantId: string }): Promise<void>;
 }
 
@@ -326,3 +366,5 @@ export interface RuntimeHost {
   /** Ends this connection: its Subscriptions, its presentation, its provisional uploads. May be called twice. */
   close(): Promise<void>;
 }
+  /** What goes beyond this contract; absent where the Host passes nothing on. */
+  readonly extensions?: HostExtensions;

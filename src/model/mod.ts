@@ -9,6 +9,7 @@ export * from "./config.ts";
 export * from "./digest.ts";
 export * from "./frame.ts";
 export * from "./json.ts";
+export * from "./extension.ts";
 export * from "./log.ts";
 export * from "./message.ts";
 export * from "./plan.ts";
