@@ -7,6 +7,7 @@ import { cancel, dialog, first, sessions, start } from "./bench/waiting.ts";
 import { type Figure, meets, tableOf } from "./bench/figures.ts";
 import { flood, load, memory, rate, tools } from "./bench/streaming.ts";
 import { type Place, ROOT } from "./bench/place.ts";
+import { proxy } from "./bench/proxy.ts";
 import { stdoutScreen } from "../src/cli/screen.ts";
 
 /** Everything that can be measured, by name. */
@@ -21,6 +22,7 @@ const MEASUREMENTS: Readonly<Record<string, (place: Place) => Promise<readonly F
   flood,
   tools,
   load,
+  proxy,
 };
 
 async function main(names: readonly string[]): Promise<number> {

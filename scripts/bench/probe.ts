@@ -9,7 +9,9 @@ export type Reading =
   /** Counts updates without parsing them. */
   | "counting"
   /** Parses every update, to add up its text. */
-  | "parsing";
+  | "parsing"
+  /** Takes the text of every update for the moment at which it left. */
+  | "timing";
 
 const UPDATE = '"session/update"';
 
@@ -22,6 +24,8 @@ export class Probe {
   longest = 0;
   /** UTF-16 units of message text so far; only while parsing. */
   text = 0;
+  /** Milliseconds that each update was on its way; only while timing. */
+  readonly delays: number[] = [];
   readonly #child: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #pending = new Map<number, PromiseWithResolvers<JsonObject>>();
@@ -125,7 +129,17 @@ export class Probe {
     this.longest = Math.max(this.longest, line.length + 1);
     if (!line.includes(UPDATE)) return this.#message(JSON.parse(line));
     this.updates++;
-    if (this.#mode === "parsing") this.text += JSON.parse(line).params.update.content?.text?.length ?? 0;
+    switch (this.#mode) {
+      case "counting":
+        break;
+      case "parsing":
+        this.text += JSON.parse(line).params.update.content?.text?.length ?? 0;
+        break;
+      case "timing": {
+        const sent = Number(JSON.parse(line).params.update.content?.text);
+        if (sent > 0) this.delays.push(performance.timeOrigin + performance.now() - sent);
+      }
+    }
     if (this.#updated !== undefined && line.includes('"agent_message_chunk"')) {
       this.#updated.resolve();
       this.#updated = undefined;
