@@ -4,9 +4,9 @@ import type { Channel } from "../model/message.ts";
 import type { ClientServices, EngineProfile, McpServer } from "../host/contract.ts";
 import type { Command, PlanEntry, Usage } from "../model/plan.ts";
 import type { Config } from "../model/config.ts";
+import type { ExtensionAnswer, ExtensionMessage } from "../model/extension.ts";
 import type { Failure, StopReason } from "../model/run.ts";
 import type { Json, JsonObject, Meta } from "../model/json.ts";
-import type { ExtensionAnswer, ExtensionMessage } from "../model/extension.ts";
 import type { ToolInput, ToolResult } from "../model/tool.ts";
 import type { TurnInput } from "../model/prompt.ts";
 
@@ -110,21 +110,12 @@ export interface EngineSession {
   configure(config: Config, meta?: Meta): Promise<void>;
   /** Takes words while a Turn runs; absent where the Engine cannot. */
   steer?(turnId: string, input: TurnInput): Promise<boolean>;
+  /** Takes what an editor says about this Session beyond the contract; absent where the Engine speaks nothing beyond it. */
+  readonly extensions?: ExtensionInlet;
   /** Frees everything: children, calls, files. */
   close(): Promise<void>;
 }
 
-/** What users call an agent. */
-export interface Engine {
-  /** Static: read without starting anything. */
-  readonly profile: EngineProfile;
-  /** Opens or continues a Session. Called before its first Turn in this process. */
-  open(context: EngineContext): Promise<EngineSession>;
-  /** Frees what Sessions share. */
-  close(): Promise<void>;
-}
-  /** Takes what an editor says about this Session beyond the contract; absent where the Engine speaks nothing beyond it. */
-  readonly extensions?: ExtensionInlet;
 /** Takes what an editor says beyond the contract. `client` is what that editor offers. */
 export interface ExtensionInlet {
   /** Answers a request, with an error of its own where it does not know it. Rejects at once when the signal aborts. */
@@ -147,5 +138,14 @@ export interface EngineExtensions extends ExtensionInlet {
   connect(outlet: ExtensionOutlet): void;
 }
 
+/** What users call an agent. */
+export interface Engine {
+  /** Static: read without starting anything. */
+  readonly profile: EngineProfile;
   /** What goes beyond Sessions and Turns and is about no Session; absent where it speaks nothing beyond them. */
   readonly extensions?: EngineExtensions;
+  /** Opens or continues a Session. Called before its first Turn in this process. */
+  open(context: EngineContext): Promise<EngineSession>;
+  /** Frees what Sessions share. */
+  close(): Promise<void>;
+}

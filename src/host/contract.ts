@@ -30,7 +30,6 @@ export interface EngineProfile {
   readonly linkedDirectories: boolean;
   /** Login methods in ACP's own shape; empty where no login is needed. */
   readonly authMethods: readonly JsonObject[];
-}
   /** What it says of itself beyond this; absent where it speaks nothing beyond Sessions and Turns. */
   readonly beyond?: EngineBeyond;
 }
@@ -41,6 +40,7 @@ export interface EngineBeyond {
   readonly capabilities: JsonObject;
   /** What comes with the handshake, unread. */
   readonly meta?: Meta;
+}
 
 /** One MCP server in ACP's own shape. It may hold secrets: kept in memory, only a keyed digest on disk. */
 export type McpServer = JsonObject;
@@ -55,9 +55,9 @@ export interface ClientServices {
   readonly terminal: boolean;
   /** Forms. */
   readonly forms: boolean;
-}
   /** What it said of itself, for an Engine that passes it on. */
   readonly hello?: ClientHello;
+}
 
 /** A Session as lists and lookups show it. Times are milliseconds since the epoch. */
 export interface SessionInfo {
@@ -231,24 +231,24 @@ export interface HostSessions {
     sessionId: string;
     roots: readonly string[];
     mcpServers: readonly McpServer[];
+    meta?: Meta;
   }): Promise<SessionInfo>;
   /**
    * Changes options, all or none. By key `changeId`. `revision_conflict` (data.revision) unless `expectedRevision` is the
    * present one, `invalid` for unknown options and values. Durable before the reply, then pushed as a `config` frame. `meta`
    * passes through to the Engine unread.
    */
-    meta?: Meta;
   configure(request: {
     sessionId: string;
     expectedRevision: number;
     changeId: string;
     changes: readonly ConfigChange[];
+    meta?: Meta;
   }): Promise<Config>;
   /** Opens one Subscription. Not by key: each call opens another. `services` are what this connection's Client offers. */
   open(sessionId: string, services: ClientServices): Promise<Subscription>;
   /** This connection is done with the Session: calls and presentation end. Runs go on. By key. */
   release(sessionId: string): Promise<void>;
-    meta?: Meta;
 }
 
 /** Turns and their Runs. */
@@ -308,11 +308,6 @@ export interface HostArtifacts {
   list(sessionId: string): Promise<readonly ArtifactReference[]>;
 }
 
-/** Lasting permissions. */
-export interface HostGrants {
-  /** All Grants that are in force. */
-  list(sessionId: string): Promise<readonly Grant[]>;
-  /** By key. */
 /**
  * What the editor and an Engine say to each other beyond this contract. The Host passes it on unread: about a Session to and from its
  * Engine, and else to and from the default one.
@@ -337,6 +332,11 @@ export interface HostExtensions {
   answer(request: { callId: string; answer: ExtensionAnswer }): Promise<void>;
 }
 
+/** Lasting permissions. */
+export interface HostGrants {
+  /** All Grants that are in force. */
+  list(sessionId: string): Promise<readonly Grant[]>;
+  /** By key. */
   revoke(request: { sessionId: string; grantId: string }): Promise<void>;
 }
 
@@ -361,10 +361,10 @@ export interface RuntimeHost {
   readonly artifacts: HostArtifacts;
   /** Lasting permissions. */
   readonly grants: HostGrants;
+  /** What goes beyond this contract; absent where the Host passes nothing on. */
+  readonly extensions?: HostExtensions;
   /** One feed of changes a connection, for lists, commands and titles. Ends when the signal aborts. */
   watch(signal: AbortSignal): AsyncIterable<SessionChange>;
   /** Ends this connection: its Subscriptions, its presentation, its provisional uploads. May be called twice. */
   close(): Promise<void>;
 }
-  /** What goes beyond this contract; absent where the Host passes nothing on. */
-  readonly extensions?: HostExtensions;
