@@ -1,12 +1,15 @@
 import type { Answer, Question } from "../model/question.ts";
 import type { ArtifactReference } from "../model/artifact.ts";
+import type { Block } from "../model/block.ts";
 import type { Channel } from "../model/message.ts";
 import type { ClientServices, EngineProfile, McpServer } from "../host/contract.ts";
 import type { Command, PlanEntry, Usage } from "../model/plan.ts";
+import type { Compaction } from "../model/compaction.ts";
 import type { Config } from "../model/config.ts";
 import type { ExtensionAnswer, ExtensionMessage } from "../model/extension.ts";
 import type { Failure, StopReason } from "../model/run.ts";
 import type { Json, JsonObject, Meta } from "../model/json.ts";
+import type { SessionMetas } from "../model/metas.ts";
 import type { ToolInput, ToolResult } from "../model/tool.ts";
 import type { TurnInput } from "../model/prompt.ts";
 
@@ -30,12 +33,21 @@ export interface EngineContext {
   readArtifact(artifact: ArtifactReference, offset: number, length: number): Promise<Uint8Array>;
   /** Keeps at most 64 KiB of JSON for the next opening of the Session. */
   state(value: Json): Promise<void>;
-  /** Announcements that belong to no Turn. */
-  commands(commands: readonly Command[]): Promise<void>;
+  /** Announcements that belong to no Turn. `meta` is passed through unread, here and below. */
+  commands(commands: readonly Command[], meta?: Meta): Promise<void>;
   /** A title of the Session, for lists. */
-  title(title: string): Promise<void>;
+  title(title: string, meta?: Meta): Promise<void>;
   /** New options or new choices; their values are the Host's own. */
-  configured(options: Config["options"]): Promise<void>;
+  configured(options: Config["options"], metas?: Pick<SessionMetas, "options" | "mode">): Promise<void>;
+  /** What a person was sent to a page for (a `url` question) is done. */
+  elicited(elicitationId: string): Promise<void>;
+  /**
+   * Opens a background Run for what an Engine has to say while no Turn runs; its parent is the last Turn, whose presenter shows it.
+   * Resolves with its runId, or with undefined where this process has had no Turn of the Session: there is nobody to show it to.
+   */
+  beside(
+    work: (sink: EngineSink, signal: AbortSignal) => Promise<EngineOutcome>,
+  ): Promise<string | undefined>;
 }
 
 /** One Turn's work as the Host hands it out. */
@@ -55,8 +67,13 @@ export interface EngineTurn {
  * After the Turn's signal aborted or its Run ended, calls are ignored and resolve.
  */
 export interface EngineSink {
-  /** The next piece of a message. The first piece of an id opens it; a channel never changes under an id. */
-  message(messageId: string, channel: Channel, text: string): Promise<void>;
+  /**
+   * The next piece of a message. The first piece of an id opens it; neither a channel nor `meta` ever changes under an id, but the parts of
+   * a message may differ (see {@linkcode partId}).
+   */
+  message(messageId: string, channel: Channel, text: string, meta?: Meta): Promise<void>;
+  /** A part of a message that is not just text, whole. Its id is used once. Too large a block is kept as a link or a name. */
+  content(contentId: string, channel: Channel, block: Block, meta?: Meta): Promise<void>;
   /** Ends a message. A Run's end ends what is open. */
   messageComplete(messageId: string): Promise<void>;
   /** Takes back what was said under this id and begins it anew. A Client that was shown text gets an error for that. */
@@ -74,15 +91,18 @@ export interface EngineSink {
   /** The tool's end. Tools without one when the Run ends are recorded as interrupted. */
   toolResult(toolCallId: string, result: ToolResult): Promise<void>;
   /** The whole plan; it replaces the one before. */
-  plan(entries: readonly PlanEntry[]): Promise<void>;
+  plan(entries: readonly PlanEntry[], meta?: Meta): Promise<void>;
   /** How full the context window is. */
   usage(usage: Usage): Promise<void>;
   /** Something to tell the user that is no part of the answer. */
-  notice(severity: "info" | "warning" | "error", title: string, text?: string): Promise<void>;
+  notice(severity: "info" | "warning" | "error", title: string, text?: string, meta?: Meta): Promise<void>;
+  /** Room is made in the context. With `append` that is added to the summary. Only how it ended is kept. */
+  compaction(compaction: Compaction, append?: Block): Promise<void>;
   /**
-   * Asks a person and waits. Grants that fit answer at once. Rejects with the signal's reason when the Turn is stopped.
+   * Asks a person and waits. Grants that fit answer at once. Rejects with the signal's reason when the Turn is stopped, or when `signal`
+   * aborts: then the question is withdrawn from whoever has it.
    */
-  ask(question: Question): Promise<Answer>;
+  ask(question: Question, signal?: AbortSignal): Promise<Answer>;
   /**
    * Calls `fs/*` or `terminal/*` of the presenting editor; `sessionId` is filled in on the way. Rejects with `unavailable` where
    * nobody presents, with the editor's own sentence where it refuses, and with the signal's reason when the Turn is stopped or

@@ -5,6 +5,7 @@ import type { Config, ConfigChange, ConfigOption } from "../model/config.ts";
 import type { ClientHello, ExtensionAnswer, ExtensionEvent, ExtensionMessage } from "../model/extension.ts";
 import type { FrameBatch, Snapshot } from "../model/frame.ts";
 import type { Json, JsonObject, Meta } from "../model/json.ts";
+import type { SessionMetas } from "../model/metas.ts";
 import type { Origin, Run, RunEnd } from "../model/run.ts";
 import type { Row } from "../model/row.ts";
 import type { TurnInput } from "../model/prompt.ts";
@@ -55,6 +56,8 @@ export interface ClientServices {
   readonly terminal: boolean;
   /** Forms. */
   readonly forms: boolean;
+  /** Sending a person to a URL; not where absent. */
+  readonly urls?: boolean;
   /** What it said of itself, for an Engine that passes it on. */
   readonly hello?: ClientHello;
 }
@@ -81,6 +84,8 @@ export interface SessionInfo {
   readonly commands: readonly Command[];
   /** How full its context window is, once that is known. */
   readonly usage?: Usage;
+  /** What came with settings, commands and title as metadata. */
+  readonly metas?: SessionMetas;
 }
 
 /** What `sessions.create` needs. `sessionId` is chosen by the caller and matches `[A-Za-z0-9_-]{1,64}`. */
@@ -149,8 +154,8 @@ export interface ReadRequest {
 /** The first `length` UTF-16 units of a row's body, known by their digest. */
 export interface HeldBody {
   /** What kind of body it is. */
-  readonly kind: "text" | "thinking" | "tool";
-  /** Its `messageId` or `toolCallId`. */
+  readonly kind: "text" | "thinking" | "tool" | "content";
+  /** Its `messageId`, `contentId` or `toolCallId`. */
   readonly id: string;
   /** How much of it is held, in UTF-16 units. */
   readonly length: number;

@@ -2,7 +2,10 @@ import type { Channel, OpenMessage } from "./message.ts";
 import type { Command, PlanEntry, Usage } from "./plan.ts";
 import type { Config } from "./config.ts";
 import type { Interaction, InteractionEnd } from "./question.ts";
+import type { Block } from "./block.ts";
+import type { Compaction } from "./compaction.ts";
 import type { JsonObject, Meta } from "./json.ts";
+import type { SessionMetas } from "./metas.ts";
 import type { LiveRun, Run, RunEnd } from "./run.ts";
 import type { ToolInput, ToolResult } from "./tool.ts";
 
@@ -22,6 +25,8 @@ export interface Snapshot {
   readonly title?: string;
   /** Context window use, once it is known. */
   readonly usage?: Usage;
+  /** What came with the settings, commands and title as metadata. */
+  readonly metas?: SessionMetas;
   /** Open questions. */
   readonly interactions: readonly Interaction[];
   /** Rows up to this sequence are durable and will not change. */
@@ -89,6 +94,19 @@ export type Frame =
       readonly messageId: string;
       readonly by: string;
     }
+    /**
+     * A part of a message that is not just text, shown once by its id. Without `block` the transcript row has it; `length` and `sha256` are
+     * those of the row.
+     */
+    | {
+      readonly type: "content";
+      readonly run: Run;
+      readonly contentId: string;
+      readonly channel: Channel;
+      readonly block?: Block;
+      readonly length: number;
+      readonly sha256: string;
+    }
     | {
       readonly type: "tool_start";
       readonly run: Run;
@@ -149,7 +167,8 @@ export type Frame =
     | { readonly type: "plan"; readonly run: Run; readonly entries: readonly PlanEntry[] }
     | { readonly type: "usage"; readonly usage: Usage }
     | { readonly type: "commands"; readonly commands: readonly Command[] }
-    | { readonly type: "config"; readonly config: Config }
+    /** `meta` is that of the options, `modeMeta` that of the mode among them. */
+    | { readonly type: "config"; readonly config: Config; readonly modeMeta?: Meta }
     | { readonly type: "title"; readonly title: string }
     | {
       readonly type: "notice";
@@ -158,14 +177,10 @@ export type Frame =
       readonly title: string;
       readonly text?: string;
     }
-    | {
-      readonly type: "compaction";
-      readonly run?: Run;
-      readonly compactionId: string;
-      readonly status: "in_progress" | "completed" | "failed";
-      readonly summary?: string;
-      readonly error?: string;
-    }
+    /** With `append` only that is added to the summary; else what it names replaces what was said. */
+    | { readonly type: "compaction"; readonly run?: Run; readonly append?: Block } & Compaction
+    /** An Engine says that what a person was sent away to do (a `url` question) is done. */
+    | { readonly type: "elicited"; readonly elicitationId: string }
     | { readonly type: "transcript"; readonly watermark: number; readonly last: number }
     /** The last frame of a Subscription. */
     | {

@@ -1,3 +1,5 @@
+import type { Meta } from "./json.ts";
+
 /** One step of a plan. The list is always sent whole. */
 export interface PlanEntry {
   /** What is to be done. */
@@ -6,6 +8,8 @@ export interface PlanEntry {
   readonly priority: "high" | "medium" | "low";
   /** How far it is. */
   readonly status: "pending" | "in_progress" | "completed";
+  /** Passed through unread. */
+  readonly meta?: Meta;
 }
 
 /** Tokens in the context now, of the window that is known; money spent so far where known. */
@@ -16,6 +20,8 @@ export interface Usage {
   readonly size: number;
   /** What the Session has cost so far. */
   readonly cost?: { readonly amount: number; readonly currency: string };
+  /** Passed through unread. */
+  readonly meta?: Meta;
 }
 
 /** A slash command, without the slash. `hint` is set where it takes input. */
@@ -26,4 +32,6 @@ export interface Command {
   readonly description: string;
   /** What may follow it. */
   readonly hint?: string;
+  /** Passed through unread. */
+  readonly meta?: Meta;
 }

@@ -1,5 +1,13 @@
+import type { Meta } from "./json.ts";
+
 /** What kind of question the Host asks a person. */
-export type InteractionKind = "permission" | "question" | "form" | "sandbox_boundary" | "client_capability";
+export type InteractionKind =
+  | "permission"
+  | "question"
+  | "form"
+  | "url"
+  | "sandbox_boundary"
+  | "client_capability";
 
 /** How far a lasting permission reaches. `what` is the action, `value` its object (a path, a command). */
 export interface GrantScope {
@@ -37,6 +45,8 @@ export interface QuestionOption {
   readonly scope?: GrantScope;
   /** Whether whoever asks remembers this answer by itself; the Host makes no Grant of it. */
   readonly lasting?: boolean;
+  /** Passed through unread. */
+  readonly meta?: Meta;
 }
 
 /** One field of a form. Bounds are inclusive; lengths count UTF-16 units. */
@@ -89,10 +99,14 @@ export interface Question {
   readonly toolCallId?: string;
   /** What is asked, for people. */
   readonly message: string;
-  /** For every kind but `form`. */
+  /** For every kind but `form` and `url`. */
   readonly options: readonly QuestionOption[];
   /** For `form`. */
   readonly fields?: readonly FormField[];
+  /** For `url`: where a person is sent, and the name under which its completion is told. */
+  readonly page?: { readonly url: string; readonly elicitationId: string };
+  /** Passed through unread. */
+  readonly meta?: Meta;
 }
 
 /** A question that waits, as a snapshot or an `interaction` frame shows it. */
@@ -106,12 +120,15 @@ export interface Interaction extends Question {
 /** Values of a form by field name. */
 export type FormValues = { readonly [name: string]: string | number | boolean | readonly string[] };
 
-/** What a person answered. */
+/** What a person answered. Who agrees to a `url` answers with no values. `meta` is the editor's own, passed through unread. */
 export type Answer =
-  | { readonly kind: "option"; readonly optionId: string }
-  | { readonly kind: "values"; readonly values: FormValues }
-  | { readonly kind: "decline" }
-  | { readonly kind: "cancel" };
+  & { readonly meta?: Meta }
+  & (
+    | { readonly kind: "option"; readonly optionId: string }
+    | { readonly kind: "values"; readonly values: FormValues }
+    | { readonly kind: "decline" }
+    | { readonly kind: "cancel" }
+  );
 
 /** Why an Interaction closed without this connection's answer, or with it. */
 export type InteractionEnd = "answered" | "granted" | "run_ended" | "stopped" | "withdrawn" | "expired";

@@ -1,10 +1,23 @@
+import type { Block } from "./block.ts";
+import type { Channel } from "./message.ts";
+import type { Meta } from "./json.ts";
 import type { Run, RunEnd } from "./run.ts";
+import type { Compaction } from "./compaction.ts";
 import type { PlanEntry } from "./plan.ts";
 import type { ToolRecord } from "./tool.ts";
 import type { TurnInput } from "./prompt.ts";
 
 /** What a row records. */
-export type RowKind = "user" | "text" | "thinking" | "tool" | "plan" | "notice" | "end";
+export type RowKind =
+  | "user"
+  | "text"
+  | "thinking"
+  | "tool"
+  | "plan"
+  | "notice"
+  | "end"
+  | "content"
+  | "compaction";
 
 /**
  * One entry of a Session's transcript.
@@ -19,7 +32,10 @@ export interface RowHead {
   readonly run: Run;
   /** What it holds. */
   readonly kind: RowKind;
-  /** messageId of text and thinking, toolCallId of a tool, else unique in the Session. */
+  /**
+   * messageId of text and thinking, toolCallId of a tool, else unique in the Session. That of a `content` is a part's like a text's: one
+   * without a block stands before the text of the same id.
+   */
   readonly id: string;
   /** Whether nothing more will be added. */
   readonly complete: boolean;
@@ -48,12 +64,17 @@ export type RowBody =
   | { readonly kind: "user"; readonly input: TurnInput }
   | { readonly kind: "text" | "thinking"; readonly text: string }
   | { readonly kind: "tool"; readonly tool: ToolRecord }
-  | { readonly kind: "plan"; readonly entries: readonly PlanEntry[] }
+  | { readonly kind: "plan"; readonly entries: readonly PlanEntry[]; readonly meta?: Meta }
+  /** A block inside of a message, or what the text of this id has as metadata. */
+  | { readonly kind: "content"; readonly channel: Channel; readonly block?: Block; readonly meta?: Meta }
+  /** How a compaction of the context ended. */
+  | { readonly kind: "compaction" } & Compaction
   | {
     readonly kind: "notice";
     readonly severity: "info" | "warning" | "error";
     readonly title: string;
     readonly text?: string;
+    readonly meta?: Meta;
   }
   | { readonly kind: "end"; readonly end: RunEnd };
 

@@ -1,4 +1,5 @@
 import type { RunEnd } from "./run.ts";
+import type { Block } from "./block.ts";
 import type { Json, JsonObject, Meta } from "./json.ts";
 
 /** What a tool does, in ACP's words. */
@@ -33,11 +34,7 @@ export interface Diff {
 }
 
 /** One piece of a tool's result. `terminal` names a terminal of the presenting Client. */
-export type ToolContent =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "image"; readonly mimeType: string; readonly data: string; readonly uri?: string }
-  | { readonly kind: "link"; readonly uri: string; readonly name: string; readonly mimeType?: string }
-  | { readonly kind: "terminal"; readonly terminalId: string };
+export type ToolContent = Block | { readonly kind: "terminal"; readonly terminalId: string };
 
 /**
  * What a tool was asked to do, as far as known. A later input of the same tool replaces the earlier one.

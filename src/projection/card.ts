@@ -244,7 +244,9 @@ export class ToolCard {
 /** UTF-16 units of text in a result; images are passed on and not kept, so they do not count. */
 function lengthOf(content: readonly ToolContent[], diffs: readonly Diff[]): number {
   let length = 0;
-  for (const part of content) if (part.kind === "text") length += part.text.length;
+  for (const part of content) {
+    if (part.kind === "text" || part.kind === "resource") length += part.text?.length ?? 0;
+  }
   for (const diff of diffs) length += (diff.oldText?.length ?? 0) + diff.newText.length;
   return length;
 }

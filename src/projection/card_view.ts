@@ -1,4 +1,6 @@
 import type { Diff, ToolContent, ToolInput } from "../model/tool.ts";
+import { type Block, bytesOfBase64 } from "../model/block.ts";
+import { blockJson, wholeBytesOf } from "./block.ts";
 import { bytesOf, fits, jsonText, metaMember, oneLine } from "./encode.ts";
 import type { CardStatus, ToolBody, ToolCard } from "./card.ts";
 import { fenced } from "./output.ts";
@@ -161,9 +163,10 @@ function bodyBlocks(
       if (left > bytesOf(more)) blocks.push(more);
       break;
     }
-    if ("kind" in item && item.kind === "image" && bytesOfImage(item.data) <= pictures) {
-      pictures -= bytesOfImage(item.data);
-      blocks.push(imageBlock(item));
+    const whole = "kind" in item && item.kind !== "terminal" ? wholeBytesOf(item) : undefined;
+    if ("kind" in item && item.kind !== "terminal" && whole !== undefined && whole <= pictures) {
+      pictures -= whole;
+      blocks.push(contentBlock(item));
       continue;
     }
     const block = "kind" in item ? partBlock(item, style.redact, room) : diffBlock(item, style.redact, room);
@@ -176,17 +179,34 @@ function bodyBlocks(
 
 function partBlock(part: ToolContent, redact: Redact, room: number): string | undefined {
   switch (part.kind) {
-    case "text":
-      return part.text === "" ? undefined : textBlock(keepEnds(part.text, room - TEXT_FRAME, redact));
+    case "text": {
+      const text = keepEnds(part.text, room - TEXT_FRAME, redact);
+      const block = contentBlock({ ...part, text });
+      return part.text === "" ? undefined : fits(block, room) ? block : textBlock(text);
+    }
     case "terminal":
       return `{"type":"terminal","terminalId":${jsonText(part.terminalId)}}`;
     case "link":
-      return linkBlock(part.uri, part.name, part.mimeType, room);
-    case "image": {
-      const size = `${Math.ceil(bytesOfImage(part.data) / 1024)} KiB`;
+      return linkBlock(part, room);
+    case "resource": {
+      if (part.blob === undefined) {
+        const text = part.text ?? "";
+        const block = contentBlock({ ...part, text: redact(text) });
+        return fits(block, room) ? block : textBlock(keepEnds(text, room - TEXT_FRAME, redact));
+      }
+      const size = `${Math.ceil(bytesOfBase64(part.blob) / 1024)} KiB`;
+      return linkBlock(
+        { kind: "link", uri: part.uri, name: `Resource, ${size}`, mimeType: part.mimeType },
+        room,
+      );
+    }
+    case "image":
+    case "audio": {
+      const size = `${Math.ceil(bytesOfBase64(part.data) / 1024)} KiB`;
+      const what = part.kind === "image" ? "Image" : "Audio";
       return part.uri === undefined
-        ? textBlock(`[image not shown: ${oneLine(part.mimeType, 64)}, ${size}]`)
-        : linkBlock(part.uri, `Image, ${size}`, part.mimeType, room);
+        ? textBlock(`[${part.kind} not shown: ${oneLine(part.mimeType, 64)}, ${size}]`)
+        : linkBlock({ kind: "link", uri: part.uri, name: `${what}, ${size}`, mimeType: part.mimeType }, room);
     }
   }
 }
@@ -197,26 +217,13 @@ function textBlock(text: string): string {
   return `{"type":"content","content":{"type":"text","text":${jsonText(text)}}}`;
 }
 
-function imageBlock(image: Extract<ToolContent, { kind: "image" }>): string {
-  const uri = image.uri === undefined || image.uri.length > LIMITS.uriBytes
-    ? ""
-    : `,"uri":${jsonText(image.uri)}`;
-  return `{"type":"content","content":{"type":"image","mimeType":${jsonText(image.mimeType)}${uri},"data":${
-    jsonText(image.data)
-  }}}`;
+function contentBlock(block: Block): string {
+  return `{"type":"content","content":${blockJson(block)}}`;
 }
 
-/** Bytes behind base64. */
-function bytesOfImage(data: string): number {
-  return Math.floor(data.length * 3 / 4);
-}
-
-function linkBlock(uri: string, name: string, mimeType: string | undefined, room: number): string {
-  const type = mimeType === undefined ? "" : `,"mimeType":${jsonText(oneLine(mimeType, 128))}`;
-  const block = `{"type":"content","content":{"type":"resource_link","uri":${jsonText(uri)},"name":${
-    jsonText(oneLine(name, LIMITS.titleLength))
-  }${type}}}`;
-  return fits(block, room) ? block : textBlock(`[link too long to show: ${oneLine(name, 64)}]`);
+function linkBlock(link: Block & { kind: "link" }, room: number): string {
+  const block = contentBlock(link);
+  return fits(block, room) ? block : textBlock(`[link too long to show: ${oneLine(link.name, 64)}]`);
 }
 
 /** What a tool wrote, as a terminal shows it. */

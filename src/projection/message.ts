@@ -1,4 +1,4 @@
-import type { Channel } from "../model/message.ts";
+import { type Channel, messageIdOf } from "../model/message.ts";
 import type { EncodedUpdate } from "./step.ts";
 import type { Meta } from "../model/json.ts";
 import type { Row } from "../model/row.ts";
@@ -12,11 +12,14 @@ const WORDS: { readonly [channel in Channel]: string } = {
 /** What closes a chunk behind its JSON string. */
 export const CHUNK_TAIL = "}}";
 
-/** A chunk of a message up to where its JSON string begins. */
+/** A chunk up to where its content begins, under the id of the message that `id` is a part of. */
+export function chunkStart(id: string, channel: Channel): string {
+  return `{"sessionUpdate":"${WORDS[channel]}","messageId":${JSON.stringify(messageIdOf(id))},"content":`;
+}
+
+/** A chunk of text up to where its JSON string begins. */
 export function chunkHead(id: string, channel: Channel): string {
-  return `{"sessionUpdate":"${WORDS[channel]}","messageId":${
-    JSON.stringify(id)
-  },"content":{"type":"text","text":`;
+  return `${chunkStart(id, channel)}{"type":"text","text":`;
 }
 
 /** What an event did to a message. `gap`: text is missing before it. `revised`: it contradicts what was shown. */
@@ -46,6 +49,8 @@ export class ShownMessage {
   #announced: string | undefined;
   #durable: string | undefined;
   #comparison: Comparison | undefined;
+  /** Of the message's text; what comes as rows has it from a row of its own. */
+  #meta: Meta | undefined;
 
   /** Begins a message of which nothing is shown. */
   constructor(id: string, channel: Channel) {
@@ -67,6 +72,11 @@ export class ShownMessage {
   /** Whether a complete body was announced that no durable row in agreement has brought. */
   get missing(): boolean {
     return this.#phase !== "superseded" && this.#announced !== undefined && this.#announced !== this.#durable;
+  }
+
+  /** Says what metadata the text has that rows bring. */
+  describe(meta: Meta | undefined): void {
+    this.#meta = meta;
   }
 
   /** Takes a live piece. Pieces seen before show nothing, overlapping ones their rest. */
@@ -179,7 +189,7 @@ export class ShownMessage {
     const known = this.#length - offset;
     if (known >= text.length) return "fine";
     if (this.#phase === "complete") return "revised";
-    this.#append(known === 0 ? text : text.slice(known), undefined, out);
+    this.#append(known === 0 ? text : text.slice(known), this.#meta, out);
     return "fine";
   }
 

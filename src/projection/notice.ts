@@ -1,6 +1,5 @@
 import { jsonText, metaMember, oneLine, prefixEnd } from "./encode.ts";
 import type { EncodedUpdate } from "./step.ts";
-import type { Frame } from "../model/frame.ts";
 import { LIMITS } from "../limits.ts";
 import type { Meta } from "../model/json.ts";
 import type { Redact } from "../model/redact.ts";
@@ -36,21 +35,6 @@ export function noticeCard(id: string, notice: NoticeText, redact: Redact, meta?
   },"kind":"other","status":"${notice.severity === "error" ? "failed" : "completed"}"${content}${
     metaMember({ ...meta, gangway: { notice: notice.severity } })
   }}`;
-}
-
-/** A compaction of the context for a Client that shows compactions. */
-export function compactionUpdate(
-  compaction: Extract<Frame, { type: "compaction" }>,
-  redact: Redact,
-): EncodedUpdate {
-  const { compactionId, status, summary, error, meta } = compaction;
-  const body = summary === undefined ? "" : `,"summary":[{"type":"text","text":${bounded(summary, redact)}}]`;
-  const reason = error === undefined
-    ? ""
-    : `,"error":${jsonText(oneLine(redact(error), LIMITS.commandLength))}`;
-  return `{"sessionUpdate":"compaction_update","compactionId":${
-    JSON.stringify(compactionId)
-  },"status":"${status}"${body}${reason}${metaMember(meta)}}`;
 }
 
 function title(notice: NoticeText, redact: Redact): string {

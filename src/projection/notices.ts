@@ -37,12 +37,12 @@ export class ShownNotices {
   }
 
   /** Takes a recorded notice; rows have an identity and count once. */
-  row(id: string, notice: NoticeText, out: EncodedUpdate[]): void {
+  row(id: string, notice: NoticeText & { readonly meta?: Meta }, out: EncodedUpdate[]): void {
     if (this.#rows.has(id)) return;
     this.#rows.add(id);
     const count = this.#count(notice);
     count.rows++;
-    this.#show(notice, count, undefined, out);
+    this.#show(notice, count, notice.meta, out);
   }
 
   #show(notice: NoticeText, count: Count, meta: Meta | undefined, out: EncodedUpdate[]): void {

@@ -24,10 +24,10 @@ export function planUpdate(entries: readonly PlanEntry[], redact: Redact, meta?:
 
 function encode(entries: readonly PlanEntry[], length: number, redact: Redact, extra: string): EncodedUpdate {
   const shown = entries.length > ENTRIES ? entries.slice(0, ENTRIES - 1) : entries;
-  const items = shown.map(({ content, priority, status }) =>
+  const items = shown.map(({ content, priority, status, meta }) =>
     `{"content":${
       jsonText(oneLine(redact(content.slice(0, 8 * LIMITS.commandLength)), length))
-    },"priority":"${priority}","status":"${status}"}`
+    },"priority":"${priority}","status":"${status}"${length < LIMITS.commandLength ? "" : metaMember(meta)}}`
   );
   if (shown.length < entries.length) {
     const hidden = entries.slice(shown.length);
@@ -51,13 +51,13 @@ export class ShownPlan {
 
   /** Takes a live plan. */
   apply(entries: readonly PlanEntry[], meta: Meta | undefined, out: EncodedUpdate[]): void {
-    this.#remember(digestOf(encodeBody({ kind: "plan", entries })));
+    this.#remember(digestOf(encodeBody({ kind: "plan", entries, meta })));
     this.#show(planUpdate(entries, this.#redact, meta), out);
   }
 
   /** Takes a recorded plan; one that was shown before shows nothing until the end. */
-  row(row: RowHead, entries: readonly PlanEntry[], out: EncodedUpdate[]): void {
-    const update = planUpdate(entries, this.#redact);
+  row(row: RowHead, entries: readonly PlanEntry[], meta: Meta | undefined, out: EncodedUpdate[]): void {
+    const update = planUpdate(entries, this.#redact, meta);
     if (row.seq >= (this.#recorded?.seq ?? 0)) this.#recorded = { seq: row.seq, update };
     if (this.#seen.includes(row.sha256)) return;
     this.#remember(row.sha256);

@@ -3,6 +3,8 @@ import { type EncodedUpdate, NOTHING, type Step, stepOf } from "./step.ts";
 import { type ProjectionOptions, TurnProjection } from "./turn.ts";
 import { type Redact, redactSecrets } from "../model/redact.ts";
 import { BodyAssembly, decoded } from "./bodies.ts";
+import { compactionUpdates } from "./compaction.ts";
+import { pushBlock } from "./block.ts";
 import type { CardStyle } from "./card_view.ts";
 import { wholeCard } from "./card_wire.ts";
 import { noticeId } from "./notices.ts";
@@ -10,7 +12,8 @@ import { planUpdate } from "./plan.ts";
 import type { Row } from "../model/row.ts";
 import type { RunEnd } from "../model/run.ts";
 import { CHUNK_TAIL, chunkHead } from "./message.ts";
-import { pushText } from "./encode.ts";
+import { metaMember, pushText } from "./encode.ts";
+import type { Meta } from "../model/json.ts";
 import { CUT_SHORT } from "./cut_short.ts";
 import { ToolCard } from "./card.ts";
 import type { ToolRecord } from "../model/tool.ts";
@@ -44,6 +47,8 @@ export class Replay {
   #bodies = new BodyAssembly();
   /** The text row at hand: how much of it came, and a half character that waits for the next fragment. */
   #open = { seq: 0, length: 0, half: "" };
+  /** Metadata of the text that follows, with its id. */
+  #described: { readonly id: string; readonly meta: Meta | undefined } | undefined;
   /** Rows up to this sequence were shown, but for those of live Turns, which know for themselves. */
   #done = 0;
 
@@ -107,7 +112,8 @@ export class Replay {
       const parted = open.length < row.length && last >= 0xd800 && last <= 0xdbff;
       const whole = open.half + (parted ? text.slice(0, -1) : text);
       open.half = parted ? text.slice(-1) : "";
-      pushText(out, chunkHead(row.id, channel), whole, CHUNK_TAIL);
+      const meta = this.#described?.id === row.id ? metaMember(this.#described.meta) : "";
+      pushText(out, chunkHead(row.id, channel), whole, CHUNK_TAIL, `}${meta}}`);
       if (open.length < row.length) return;
     }
     this.#done = row.seq;
@@ -127,10 +133,22 @@ export class Replay {
         out.push(this.#tool(row, body?.kind === "tool" ? body.tool : undefined, now));
         return;
       case "plan":
-        if (body?.kind === "plan") this.#turn(row).plan = planUpdate(body.entries, this.#redact);
+        if (body?.kind === "plan") {
+          this.#turn(row).plan = planUpdate(body.entries, this.#redact, body.meta);
+        }
         return;
       case "notice":
         if (body?.kind === "notice") this.#notice(row, body, out);
+        return;
+      case "content":
+        if (body?.kind !== "content") return;
+        if (body.block === undefined) this.#described = { id: row.id, meta: body.meta };
+        else pushBlock(out, row.id, body.channel, body.block, body.meta);
+        return;
+      case "compaction":
+        if (body?.kind === "compaction" && this.#options.abilities.compaction) {
+          out.push(...compactionUpdates(body, this.#redact));
+        }
         return;
       case "end":
         this.#ended(row, body?.kind === "end" ? body.end : undefined, out);
@@ -147,10 +165,12 @@ export class Replay {
     return wholeCard(card, this.#style);
   }
 
-  #notice(row: Row, notice: NoticeText, out: EncodedUpdate[]): void {
+  #notice(row: Row, notice: NoticeText & { readonly meta?: Meta }, out: EncodedUpdate[]): void {
     // Notices are live only for a Client that has them; as cards they are part of what was seen.
     if (this.#options.abilities.notices) return;
-    out.push(noticeCard(noticeId(row.run.turnId, this.#turn(row).notices++), notice, this.#redact));
+    out.push(
+      noticeCard(noticeId(row.run.turnId, this.#turn(row).notices++), notice, this.#redact, notice.meta),
+    );
   }
 
   #ended(row: Row, end: RunEnd | undefined, out: EncodedUpdate[]): void {

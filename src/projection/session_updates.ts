@@ -4,7 +4,8 @@ import type { EncodedUpdate, Shows } from "./step.ts";
 import type { Config } from "../model/config.ts";
 import type { Frame } from "../model/frame.ts";
 import type { Meta } from "../model/json.ts";
-import { compactionUpdate, noticeUpdate } from "./notice.ts";
+import { compactionUpdates } from "./compaction.ts";
+import { noticeUpdate } from "./notice.ts";
 import { configOptionsOf, modeOption } from "./config.ts";
 import { fits, metaMember, oneLine, UPDATE_BYTES } from "./encode.ts";
 import { LIMITS } from "../limits.ts";
@@ -17,7 +18,7 @@ import { redactSecrets } from "../model/redact.ts";
 export function sessionUpdates(frame: Frame, shows: Shows): readonly EncodedUpdate[] {
   switch (frame.type) {
     case "config":
-      return configUpdates(frame.config, shows, frame.meta);
+      return configUpdates(frame.config, shows, frame.meta, frame.modeMeta);
     case "commands":
       return commandsUpdate(frame.commands, frame.meta);
     case "title":
@@ -27,7 +28,7 @@ export function sessionUpdates(frame: Frame, shows: Shows): readonly EncodedUpda
     case "notice":
       return frame.run === undefined && shows.notices ? [noticeUpdate(frame, redactSecrets, frame.meta)] : [];
     case "compaction":
-      return frame.run === undefined && shows.compaction ? [compactionUpdate(frame, redactSecrets)] : [];
+      return frame.run === undefined && shows.compaction ? compactionUpdates(frame, redactSecrets) : [];
     default:
       return [];
   }
@@ -38,11 +39,16 @@ export function configUpdates(
   config: Config,
   shows: { readonly booleanOptions: boolean },
   meta?: Meta,
+  modeMeta?: Meta,
 ): readonly EncodedUpdate[] {
   const updates = [optionsUpdate(configOptionsOf(config, { booleans: shows.booleanOptions }), meta)];
   const mode = modeOption(config);
   if (mode !== undefined) {
-    updates.push(`{"sessionUpdate":"current_mode_update","currentModeId":${JSON.stringify(mode.value)}}`);
+    updates.push(
+      `{"sessionUpdate":"current_mode_update","currentModeId":${JSON.stringify(mode.value)}${
+        metaMember(modeMeta)
+      }}`,
+    );
   }
   return updates;
 }
@@ -81,10 +87,11 @@ export function commandsUpdate(commands: readonly Command[], meta?: Meta): reado
   });
   const extra = metaMember(meta);
   const encode = (count: number, length: number): EncodedUpdate => {
-    const available: AvailableCommand[] = named.slice(0, count).map(({ name, description, hint }) => ({
+    const available: AvailableCommand[] = named.slice(0, count).map(({ name, description, hint, meta }) => ({
       name,
       description: oneLine(description, length),
       ...(hint === undefined ? {} : { input: { hint: oneLine(hint, length) } }),
+      ...(meta !== undefined && length >= LIMITS.commandLength && { _meta: { ...meta } }),
     }));
     return `{"sessionUpdate":"available_commands_update","availableCommands":${
       JSON.stringify(available)
@@ -113,10 +120,11 @@ export function titleUpdate(title: string, meta?: Meta): readonly EncodedUpdate[
 /** Tokens in the context. Nothing where the window is unknown or the figures contradict each other. */
 export function usageUpdate(usage: Usage, meta?: Meta): readonly EncodedUpdate[] {
   const { used, size, cost } = usage;
+  const extra = metaMember(meta ?? usage.meta);
   if (!Number.isSafeInteger(used) || !Number.isSafeInteger(size)) return [];
   if (size <= 0 || used < 0 || used > size) return [];
   const spent = cost !== undefined && Number.isFinite(cost.amount)
     ? `,"cost":${JSON.stringify({ amount: cost.amount, currency: cost.currency })}`
     : "";
-  return [`{"sessionUpdate":"usage_update","used":${used},"size":${size}${spent}${metaMember(meta)}}`];
+  return [`{"sessionUpdate":"usage_update","used":${used},"size":${size}${spent}${extra}}`];
 }

@@ -10,14 +10,15 @@ import {
 import { type MessageOutcome, ShownMessage } from "./message.ts";
 import { type Redact, redactSecrets } from "../model/redact.ts";
 import { BodyAssembly, decoded } from "./bodies.ts";
+import { pushBlock } from "./block.ts";
 import type { Channel } from "../model/message.ts";
-import { compactionUpdate } from "./notice.ts";
+import { compactionUpdates } from "./compaction.ts";
 import { digestOf } from "../model/digest.ts";
 import type { Frame } from "../model/frame.ts";
 import type { HeldBody } from "../host/contract.ts";
 import type { JsonObject } from "../model/json.ts";
 import { LIMITS } from "../limits.ts";
-import type { Row } from "../model/row.ts";
+import type { Row, RowBody } from "../model/row.ts";
 import { CUT_SHORT } from "./cut_short.ts";
 import type { RunEnd } from "../model/run.ts";
 import { ShownNotices } from "./notices.ts";
@@ -55,6 +56,9 @@ export class TurnProjection {
   #cards: ToolCards;
   #plan: ShownPlan;
   #notices: ShownNotices;
+  /** Parts of messages that are not just text, with the rows that hold them, by their ids. */
+  #contents = new Map<string, { readonly length: number; readonly sha256: string }>();
+  #compactions = new Map<string, string>();
   #bodies = new BodyAssembly();
   /** The Host lost the end of what it had said: rows may be shorter than what was shown. */
   #shorter = false;
@@ -104,6 +108,15 @@ export class TurnProjection {
         if (message === undefined) return this.#revised(frame.messageId, now, out);
         return this.#told(message, message.complete(frame.length, frame.sha256, out), now, out);
       }
+      case "content": {
+        this.#cards.flushBare(now, out);
+        const { contentId, channel, block, length, sha256, meta } = frame;
+        if (this.#contents.has(contentId)) return stepOf(out);
+        if (block === undefined) return { updates: out, gap: true };
+        this.#contents.set(contentId, { length, sha256 });
+        pushBlock(out, contentId, channel, block, meta);
+        return stepOf(out);
+      }
       case "message_reset": {
         const message = this.#messages.get(frame.messageId);
         return message === undefined ? NOTHING : this.#told(message, message.reset(), now, out);
@@ -127,7 +140,9 @@ export class TurnProjection {
         this.#notices.apply(frame, frame.meta, out);
         return stepOf(out);
       case "compaction":
-        if (this.#shows.compaction) out.push(compactionUpdate(frame, this.#redact));
+        if (!this.#shows.compaction) return NOTHING;
+        this.#compactions.set(frame.compactionId, frame.status);
+        out.push(...compactionUpdates(frame, this.#redact));
         return stepOf(out);
       case "run_ended":
         this.#shorter = frame.end.how === "interrupted";
@@ -167,6 +182,7 @@ export class TurnProjection {
     for (const { id, channel, length, sha256 } of this.#messages.values()) {
       if (length > 0) held.push({ kind: channel, id, length, sha256 });
     }
+    for (const [id, row] of this.#contents) held.push({ kind: "content", id, ...row });
     this.#cards.held(held);
     return held;
   }
@@ -228,8 +244,22 @@ export class TurnProjection {
     const body = row.complete && digestOf(text) !== row.sha256 ? undefined : decoded(row.kind, text);
     if (body === undefined) return;
     if (body.kind === "tool") this.#cards.record(body.tool, row, now, out);
-    if (body.kind === "plan") this.#plan.row(row, body.entries, out);
+    if (body.kind === "plan") this.#plan.row(row, body.entries, body.meta, out);
     if (body.kind === "notice") this.#notices.row(row.id, body, out);
+    if (body.kind === "content") this.#content(row, body, out);
+    if (body.kind === "compaction" && this.#shows.compaction) {
+      // Seen live, unless the end of it was missed.
+      if (this.#compactions.get(body.compactionId) === body.status) return;
+      this.#compactions.set(body.compactionId, body.status);
+      out.push(...compactionUpdates(body, this.#redact));
+    }
+  }
+
+  #content(row: Row, { channel, block, meta }: RowBody & { kind: "content" }, out: EncodedUpdate[]): void {
+    if (block === undefined) return this.#message(row.id, channel)?.describe(meta);
+    if (this.#contents.has(row.id)) return;
+    this.#contents.set(row.id, { length: row.length, sha256: row.sha256 });
+    pushBlock(out, row.id, channel, block, meta);
   }
 
   #missing(): string | undefined {

@@ -305,6 +305,7 @@ export class Attachment {
       case "run_ended":
         return this.#ended(frame);
       case "message":
+      case "content":
       case "message_complete":
       case "message_reset":
       case "message_superseded":

@@ -52,9 +52,10 @@ export class Bulletin {
 
   /** Shows what a new Subscription knows. */
   showAll(snapshot: Snapshot): void {
-    this.show({ type: "config", config: snapshot.config });
-    this.show({ type: "commands", commands: snapshot.commands });
-    if (snapshot.title !== undefined) this.show({ type: "title", title: snapshot.title });
+    const { config, commands, title, metas = {} } = snapshot;
+    this.show({ type: "config", config, meta: metas.options, modeMeta: metas.mode });
+    this.show({ type: "commands", commands, meta: metas.commands });
+    if (title !== undefined) this.show({ type: "title", title, meta: metas.title });
     if (snapshot.usage !== undefined) this.show({ type: "usage", usage: snapshot.usage });
   }
 

@@ -63,9 +63,10 @@ export class ClientSession {
     this.#info = info;
     if (this.#attachment.attached || this.#closing !== undefined) return;
     const { bulletin } = this.#attachment;
-    bulletin.show({ type: "config", config: info.config });
-    bulletin.show({ type: "commands", commands: info.commands });
-    if (info.title !== undefined) bulletin.show({ type: "title", title: info.title });
+    const { config, commands, title, metas = {} } = info;
+    bulletin.show({ type: "config", config, meta: metas.options, modeMeta: metas.mode });
+    bulletin.show({ type: "commands", commands, meta: metas.commands });
+    if (title !== undefined) bulletin.show({ type: "title", title, meta: metas.title });
   }
 
   /** The response names the Session with these settings: nothing about it may be shown before it is on its way. */

@@ -141,6 +141,8 @@ function contextOf(parts: BenchParts, host: FakeHost, mode: () => string): Engin
       return Promise.resolve();
     },
     configured: () => Promise.resolve(),
+    elicited: () => Promise.resolve(),
+    beside: () => Promise.resolve(undefined),
   };
 }
 

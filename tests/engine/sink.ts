@@ -1,13 +1,17 @@
 import type { Answer, Question } from "../../src/model/question.ts";
+import type { Block } from "../../src/model/block.ts";
 import type { Channel } from "../../src/model/message.ts";
+import type { Compaction } from "../../src/model/compaction.ts";
 import type { EngineOutcome, EngineSink } from "../../src/engine/contract.ts";
-import type { Json, JsonObject } from "../../src/model/json.ts";
+import type { Json, JsonObject, Meta } from "../../src/model/json.ts";
 import type { PlanEntry, Usage } from "../../src/model/plan.ts";
 import type { ToolInput, ToolResult } from "../../src/model/tool.ts";
 
 /** One call of an Engine to its sink, as plain data. */
 export type Entry =
-  | readonly ["message", id: string, channel: Channel, text: string]
+  | readonly ["message", id: string, channel: Channel, text: string, meta?: Meta]
+  | readonly ["content", id: string, channel: Channel, block: Block, meta?: Meta]
+  | readonly ["compaction", compaction: Compaction, append?: Block]
   | readonly ["messageComplete" | "messageReset", id: string]
   | readonly ["messageSuperseded", id: string, by: string]
   | readonly ["toolStart", id: string, input: ToolInput, parent?: string]
@@ -15,9 +19,9 @@ export type Entry =
   | readonly ["toolOutput", id: string, stream: "stdout" | "stderr", text: string]
   | readonly ["toolProgress", id: string, message: string]
   | readonly ["toolResult", id: string, result: ToolResult]
-  | readonly ["plan", entries: readonly PlanEntry[]]
+  | readonly ["plan", entries: readonly PlanEntry[], meta?: Meta]
   | readonly ["usage", usage: Usage]
-  | readonly ["notice", severity: string, title: string, text?: string]
+  | readonly ["notice", severity: string, title: string, text?: string, meta?: Meta]
   | readonly ["ask", question: Question]
   | readonly ["call", method: string, params: JsonObject]
   | readonly ["background"];
@@ -74,8 +78,20 @@ export class RecordingSink implements EngineSink {
     return promise;
   }
 
-  message(id: string, channel: Channel, text: string): Promise<void> {
-    return this.#take(["message", id, channel, text]);
+  message(id: string, channel: Channel, text: string, meta?: Meta): Promise<void> {
+    return this.#take(
+      meta === undefined ? ["message", id, channel, text] : ["message", id, channel, text, meta],
+    );
+  }
+
+  content(id: string, channel: Channel, block: Block, meta?: Meta): Promise<void> {
+    return this.#take(
+      meta === undefined ? ["content", id, channel, block] : ["content", id, channel, block, meta],
+    );
+  }
+
+  compaction(compaction: Compaction, append?: Block): Promise<void> {
+    return this.#take(append === undefined ? ["compaction", compaction] : ["compaction", compaction, append]);
   }
 
   messageComplete(id: string): Promise<void> {
@@ -110,22 +126,24 @@ export class RecordingSink implements EngineSink {
     return this.#take(["toolResult", id, result]);
   }
 
-  plan(entries: readonly PlanEntry[]): Promise<void> {
-    return this.#take(["plan", entries]);
+  plan(entries: readonly PlanEntry[], meta?: Meta): Promise<void> {
+    return this.#take(meta === undefined ? ["plan", entries] : ["plan", entries, meta]);
   }
 
   usage(usage: Usage): Promise<void> {
     return this.#take(["usage", usage]);
   }
 
-  notice(severity: "info" | "warning" | "error", title: string, text?: string): Promise<void> {
+  notice(severity: "info" | "warning" | "error", title: string, text?: string, meta?: Meta): Promise<void> {
+    if (meta !== undefined) return this.#take(["notice", severity, title, text, meta]);
     return this.#take(text === undefined ? ["notice", severity, title] : ["notice", severity, title, text]);
   }
 
-  async ask(question: Question): Promise<Answer> {
+  async ask(question: Question, signal?: AbortSignal): Promise<Answer> {
     this.#signal.throwIfAborted();
     await this.#take(["ask", question]);
-    return await this.#answer(this.#parts.person?.(question), this.#signal);
+    const ends = signal === undefined ? this.#signal : AbortSignal.any([signal, this.#signal]);
+    return await this.#answer(this.#parts.person?.(question), ends);
   }
 
   async call(method: string, params: JsonObject, signal?: AbortSignal): Promise<Json> {

@@ -120,7 +120,7 @@ Deno.test("[K2] one redaction reaches every form in which a tool shows text", ()
       run: RUN,
       compactionId: "c",
       status: "failed",
-      summary: secret,
+      summary: [{ kind: "text", text: secret }],
       error: secret,
     }, 1),
   );

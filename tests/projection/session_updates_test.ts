@@ -174,7 +174,12 @@ Deno.test("[G1] [G3] [G4] frames about the Session give its updates, frames of a
     { frame: { type: "notice", severity: "info", title: "x" }, shows: BARE, gives: [] },
     { frame: { type: "notice", severity: "info", title: "x", run: RUN }, gives: [] },
     {
-      frame: { type: "compaction", compactionId: "c", status: "completed", summary: "s" },
+      frame: {
+        type: "compaction",
+        compactionId: "c",
+        status: "completed",
+        summary: [{ kind: "text", text: "s" }],
+      },
       gives: ["compaction_update"],
     },
     { frame: { type: "compaction", compactionId: "c", status: "in_progress" }, shows: BARE, gives: [] },

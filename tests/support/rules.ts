@@ -231,7 +231,7 @@ function envelope(entry: Entry): readonly string[] {
     }
   }
   if (value.jsonrpc !== "2.0") faults.push('"jsonrpc" is not "2.0"');
-  const cap = entry.bytes > LINE_BYTES && entry.text.includes('"type":"image"')
+  const cap = entry.bytes > LINE_BYTES && /"type":"(?:image|audio|resource)"/.test(entry.text)
     ? IMAGE_LINE_BYTES
     : LINE_BYTES;
   if (entry.bytes > cap) faults.push(`the line has ${entry.bytes} bytes, more than ${cap}`);

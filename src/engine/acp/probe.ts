@@ -108,6 +108,8 @@ function contextOf(cwd: string): EngineContext {
     commands: done,
     title: done,
     configured: done,
+    elicited: done,
+    beside: () => Promise.resolve(undefined),
   };
 }
 
@@ -118,6 +120,7 @@ function sinkOf(seen: { text: string; tools: number }): EngineSink {
       if (channel === "text") seen.text += text;
       return done();
     },
+    content: done,
     messageComplete: done,
     messageReset: done,
     messageSuperseded: done,
@@ -132,6 +135,7 @@ function sinkOf(seen: { text: string; tools: number }): EngineSink {
     plan: done,
     usage: done,
     notice: done,
+    compaction: done,
     // Whoever only looks allows nothing.
     ask: () => Promise.resolve({ kind: "cancel" }),
     call: () => Promise.reject(new Error("There is no editor")),

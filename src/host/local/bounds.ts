@@ -1,3 +1,4 @@
+import type { Meta } from "../../model/json.ts";
 import type { Command, Usage } from "../../model/plan.ts";
 import type { Limits } from "../../limits.ts";
 
@@ -25,17 +26,30 @@ export function boundCommands(commands: unknown, limits: Limits): Command[] {
       name: cut(each.name, limits.commandLength),
       description: cut(typeof each.description === "string" ? each.description : "", limits.commandLength),
       hint: typeof each.hint === "string" ? cut(each.hint, limits.commandLength) : undefined,
+      meta: boundMeta(each.meta, limits),
     });
   }
   return bounded;
 }
 
 /** Usage with numbers that mean something; undefined for any other. */
-export function boundUsage(usage: Usage): Usage | undefined {
+export function boundUsage(usage: Usage, limits: Limits): Usage | undefined {
   const fits = Number.isFinite(usage?.used) && usage.used >= 0 && Number.isFinite(usage.size) &&
     usage.size > 0;
   if (!fits) return undefined;
   const { used, size, cost } = usage;
   const known = Number.isFinite(cost?.amount) && typeof cost?.currency === "string";
-  return known ? { used, size, cost } : { used, size };
+  const meta = boundMeta(usage.meta, limits);
+  return { used, size, ...(known && { cost }), ...(meta !== undefined && { meta }) };
+}
+
+/** Metadata within its limit; undefined for what is larger, or no object. */
+export function boundMeta(meta: Meta | undefined, limits: Limits): Meta | undefined {
+  if (typeof meta !== "object" || meta === null || Array.isArray(meta)) return undefined;
+  try {
+    const json = JSON.stringify(meta);
+    return json.length > 2 && json.length <= limits.metaBytes ? meta : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,3 @@
-import type { Config } from "../../model/config.ts";
 import type { Json, Meta } from "../../model/json.ts";
 import type { McpServer } from "../contract.ts";
 import type { Limits } from "../../limits.ts";
@@ -24,14 +23,16 @@ export interface GroundParts {
   /** What the Engine kept in an earlier process. */
   readonly restored: Json | undefined;
   readonly binding: () => Binding;
-  readonly configured: (options: Config["options"]) => Promise<void>;
+  readonly configured: EngineGround["configured"];
+  readonly elicited: (elicitationId: string) => void;
+  readonly beside: EngineGround["beside"];
 }
 
 const DONE: Promise<void> = Promise.resolve();
 
 /** Gives the ground for an Engine's Session as the Session is bound at that moment. */
 export function engineGround(parts: GroundParts): () => EngineGround {
-  const { settings, uploads, journal, limits, binding, configured } = parts;
+  const { settings, uploads, journal, limits, binding, configured, elicited, beside } = parts;
   let kept = parts.restored;
   return () => ({
     cwd: settings.info.cwd,
@@ -52,14 +53,19 @@ export function engineGround(parts: GroundParts): () => EngineGround {
       const copy: Json = JSON.parse(encoded);
       await journal.commit(() => [{ op: "engine_state", value: copy }], () => kept = copy);
     },
-    commands: (commands) => {
-      settings.commands(commands);
+    commands: (commands, meta) => {
+      settings.commands(commands, meta);
       return DONE;
     },
-    title: (title) => {
-      settings.title(title);
+    title: (title, meta) => {
+      settings.title(title, meta);
       return DONE;
     },
     configured,
+    elicited: (elicitationId) => {
+      elicited(elicitationId);
+      return DONE;
+    },
+    beside,
   });
 }

@@ -1,4 +1,5 @@
 import type { Channel } from "../../model/message.ts";
+import type { Meta } from "../../model/json.ts";
 import type { Run } from "../../model/run.ts";
 import type { RowHead } from "../../model/row.ts";
 import { TextDigest } from "../../model/digest.ts";
@@ -18,6 +19,8 @@ export class MessageRow implements PendingRow {
   readonly kind: Channel;
   readonly id: string;
   readonly at: number;
+  /** Goes with each of its frames. */
+  readonly meta: Meta | undefined;
   readonly #stored: BodyReader;
   #state: "open" | "final" = "open";
   #digest = new TextDigest();
@@ -35,12 +38,13 @@ export class MessageRow implements PendingRow {
   /** A high surrogate whose other half is still to come. */
   #half = "";
 
-  constructor(identity: RowIdentity & { readonly kind: Channel }, stored: BodyReader) {
+  constructor(identity: RowIdentity & { readonly kind: Channel; readonly meta?: Meta }, stored: BodyReader) {
     this.seq = identity.seq;
     this.run = identity.run;
     this.kind = identity.kind;
     this.id = identity.id;
     this.at = identity.at;
+    this.meta = identity.meta;
     this.#stored = stored;
   }
 

@@ -1,9 +1,18 @@
+import { type Block, boundedBlock } from "../../model/block.ts";
+import { boundMeta } from "./bounds.ts";
 import type { Channel, OpenMessage } from "../../model/message.ts";
+import { digestOf } from "../../model/digest.ts";
+import { encodeBody, type RowBody } from "../../model/row.ts";
+import type { Meta } from "../../model/json.ts";
 import type { Run } from "../../model/run.ts";
 import { ENDED_IDS, KnownIds } from "./known_ids.ts";
+import { FixedRow } from "./row.ts";
 import { MessageRow } from "./message_row.ts";
 import { partsOf } from "./piece.ts";
 import type { TranscriptParts } from "./transcript.ts";
+
+/** Encoded UTF-16 units of a block that a frame carries; a larger one is read from the transcript. */
+const BLOCK_LENGTH = 32 * 1024;
 
 /** The messages of one Run: each piece becomes a frame at once and is saved by and by. */
 export class RunMessages {
@@ -30,15 +39,38 @@ export class RunMessages {
   }
 
   /** The next piece of a message. */
-  say(messageId: string, channel: Channel, piece: string): void {
+  say(messageId: string, channel: Channel, piece: string, meta?: Meta): void {
     let row = this.#speaking;
     if (row === undefined || row.id !== messageId) {
-      row = this.#open.get(messageId) ?? this.#begin(messageId, channel, piece);
+      row = this.#open.get(messageId) ?? this.#begin(messageId, channel, piece, meta);
       if (row === undefined) return;
       this.#speaking = row;
     }
     if (row.kind !== channel) return this.#ignore("a message that changes its channel", messageId);
     for (const part of partsOf(row.whole(piece))) this.#publish(row, part);
+  }
+
+  /** A part that is whole at once. */
+  content(contentId: string, channel: Channel, wanted: Block, wantedMeta?: Meta): void {
+    if (this.#open.has(contentId) || this.#ended.has(contentId)) {
+      return this.#ignore("content under an id that was used", contentId);
+    }
+    const { limits, fanout } = this.#parts;
+    const block = boundedBlock(wanted, limits.imageBytes);
+    const meta = boundMeta(wantedMeta, limits);
+    const body = this.#record(contentId, { kind: "content", channel, block, meta });
+    this.#ended.add(contentId);
+    const frame = {
+      type: "content",
+      run: this.#run,
+      contentId,
+      channel,
+      length: body.length,
+      sha256: digestOf(body),
+      meta,
+    } as const;
+    if (body.length <= BLOCK_LENGTH) fanout.publish({ ...frame, block }, body.length);
+    else fanout.publish(frame, 0);
   }
 
   /** Ends a message. */
@@ -71,15 +103,17 @@ export class RunMessages {
     for (const row of this.#open.values()) this.#finish(row);
   }
 
-  #begin(messageId: string, channel: Channel, piece: string): MessageRow | undefined {
+  #begin(messageId: string, channel: Channel, piece: string, wanted?: Meta): MessageRow | undefined {
     if (piece === "") return undefined;
     if (this.#ended.has(messageId)) {
       this.#ignore("text for a message that has ended", messageId);
       return undefined;
     }
-    const { journal, stored, date } = this.#parts;
+    const { journal, stored, date, limits } = this.#parts;
+    const meta = boundMeta(wanted, limits);
+    if (meta !== undefined) this.#record(messageId, { kind: "content", channel, meta });
     const row = journal.begin((seq) =>
-      new MessageRow({ seq, run: this.#run, kind: channel, id: messageId, at: date() }, stored)
+      new MessageRow({ seq, run: this.#run, kind: channel, id: messageId, at: date(), meta }, stored)
     );
     this.#open.set(messageId, row);
     return row;
@@ -91,10 +125,17 @@ export class RunMessages {
     row.add(text);
     const { journal, fanout } = this.#parts;
     journal.touch(row, text.length);
-    fanout.publish(
-      { type: "message", run: this.#run, messageId: row.id, channel: row.kind, offset, text },
-      text.length,
-    );
+    const { id: messageId, kind: channel, meta } = row;
+    const frame = { type: "message", run: this.#run, messageId, channel, offset, text } as const;
+    fanout.publish(meta === undefined ? frame : { ...frame, meta }, text.length);
+  }
+
+  /** Writes a row that is whole; returns its body. */
+  #record(id: string, content: RowBody & { kind: "content" }): string {
+    const { journal, date } = this.#parts;
+    const body = encodeBody(content);
+    journal.begin((seq) => new FixedRow({ seq, run: this.#run, kind: "content", id, at: date() }, body));
+    return body;
   }
 
   #finish(row: MessageRow): void {

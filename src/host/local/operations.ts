@@ -2,6 +2,7 @@ import type { Answer, Grant } from "../../model/question.ts";
 import type { ArtifactReference } from "../../model/artifact.ts";
 import type { Config, ConfigChange, ConfigOption } from "../../model/config.ts";
 import type { Json, Meta } from "../../model/json.ts";
+import type { SessionMetas } from "../../model/metas.ts";
 import type { Run, RunEnd } from "../../model/run.ts";
 import type { TurnInput } from "../../model/prompt.ts";
 import type {
@@ -92,7 +93,10 @@ export interface SessionOperations {
   readonly runSettled: Operation<{ readonly run: ActiveRun; readonly end: RunEnd }>;
   readonly runOverdue: Operation<{ readonly run: ActiveRun }>;
   readonly runBeside: Operation<{ readonly parent: ActiveRun; readonly work: BackgroundWork }, string>;
-  readonly engineOptions: Operation<{ readonly options: readonly ConfigOption[] }>;
+  readonly runLate: Operation<{ readonly work: BackgroundWork }, string | undefined>;
+  readonly engineOptions: Operation<
+    { readonly options: readonly ConfigOption[]; readonly metas?: Pick<SessionMetas, "options" | "mode"> }
+  >;
   readonly unsaved: Operation<{ readonly error: HostError }>;
   /** The Host goes away. */
   readonly drain: Operation<unknown>;

@@ -50,8 +50,9 @@ export class Questions {
   }
 
   /** Asks, or answers at once where a Grant fits. Rejects when the Run is stopped or ends. */
-  ask(run: ActiveRun, wanted: Question): Promise<Answer> {
+  ask(run: ActiveRun, wanted: Question, signal?: AbortSignal): Promise<Answer> {
     if (!run.taking) return Promise.reject(run.signal.reason);
+    if (signal?.aborted) return Promise.reject(signal.reason);
     const question = this.#fit(run, wanted);
     const interactionId = this.#parts.ids.next();
     const granted = this.#parts.grants.choose(question, run);
@@ -61,9 +62,11 @@ export class Questions {
       return Promise.resolve(answer);
     }
     const interaction: Interaction = { ...question, interactionId, run: run.key };
+    const withdraw = () => this.#withdraw(interactionId, signal?.reason);
     const asked = new Promise<Answer>((settle, refuse) => {
       this.#open.set(interactionId, { interaction, run, settle, refuse });
-    });
+    }).finally(() => signal?.removeEventListener("abort", withdraw));
+    signal?.addEventListener("abort", withdraw, { once: true });
     run.questions += 1;
     this.#parts.fanout.publish({ type: "interaction_opened", interaction }, encodedLength(interaction));
     this.#parts.counted(run);
@@ -109,6 +112,15 @@ export class Questions {
     }
   }
 
+  /** Whoever asked takes its question back. */
+  #withdraw(interactionId: string, why: unknown): void {
+    const open = this.#open.get(interactionId);
+    if (open === undefined) return;
+    this.#record(interactionId, { run: open.run.key, reason: "withdrawn" });
+    this.#close(interactionId, open, "withdrawn");
+    open.refuse(why);
+  }
+
   /** Answers other questions that a new Grant covers. */
   #grantOthers(): void {
     for (const [interactionId, open] of this.#open) {
@@ -147,16 +159,17 @@ export class Questions {
 
   /** Refuses a question that nobody could answer, and drops the name of a tool that there is not. */
   #fit(run: ActiveRun, question: Question): Question {
-    const { kind, message, toolCallId, fields, options } = question;
-    if (kind === "form" ? !fields?.length : !options?.length) {
-      throw new HostError(
-        "invalid",
-        `Cannot ask a ${kind} that offers no ${kind === "form" ? "fields" : "options"}`,
-      );
-    }
+    const { kind, toolCallId, fields, options, page } = question;
+    const [needed, what] = kind === "form"
+      ? [fields?.length, "fields"]
+      : kind === "url"
+      ? [page?.url.length, "page"]
+      : [options?.length, "options"];
+    if (!needed) throw new HostError("invalid", `Cannot ask a ${kind} that offers no ${what}`);
     if (toolCallId === undefined || run.transcript.tools.has(toolCallId)) return question;
     this.#parts.log.debug("Ignored the unknown tool of a question", { turnId: run.key.turnId, toolCallId });
-    return { kind, message, fields, options };
+    const { toolCallId: _, ...rest } = question;
+    return rest;
   }
 }
 
@@ -168,10 +181,11 @@ function checked(question: Question, answer: Answer): QuestionOption | undefined
       return undefined;
     case "option": {
       const option = question.options.find((each) => each.optionId === answer.optionId);
-      if (question.kind !== "form" && option !== undefined) return option;
+      if (question.kind !== "form" && question.kind !== "url" && option !== undefined) return option;
       throw new HostError("invalid", `The question does not offer the option "${answer.optionId}"`);
     }
     case "values": {
+      if (question.kind === "url") return undefined;
       if (question.kind !== "form") {
         throw new HostError("invalid", "The question is no form: choose one of its options");
       }

@@ -98,7 +98,7 @@ export class FrameQueue {
 /** Whether a frame goes on exactly where the other one has come to. */
 function follows({ first, texts, length }: Growing, next: Delta): boolean {
   if (first.type === "message") {
-    return next.type === "message" && next.messageId === first.messageId &&
+    return next.type === "message" && next.messageId === first.messageId && next.meta === first.meta &&
       next.offset === first.offset + length && sameRun(next.run, first.run);
   }
   return next.type === "tool_output" && next.toolCallId === first.toolCallId &&

@@ -142,7 +142,8 @@ export class Session {
       runSettled: ({ run, end }) => turns.settled(run, end),
       runOverdue: ({ run }) => turns.overdue(run),
       runBeside: ({ parent, work }) => turns.background(parent, work),
-      engineOptions: ({ options }) => this.#works.settings.replaceOptions(options),
+      runLate: ({ work }) => turns.late(work),
+      engineOptions: ({ options, metas }) => this.#works.settings.replaceOptions(options, metas),
       unsaved: ({ error }) => turns.unsaved(error),
       drain: async () => {
         await turns.interrupt();
@@ -196,7 +197,7 @@ export class Session {
   }
 
   #snapshot(): Snapshot {
-    const { config, commands, title, usage } = this.info;
+    const { config, commands, title, usage, metas } = this.info;
     const { storeId, hostEpoch } = this.#options;
     const { watermark, last } = this.#works.journal;
     return {
@@ -207,6 +208,7 @@ export class Session {
       commands,
       title,
       usage,
+      metas,
       interactions: this.#works.questions.open(),
       watermark,
       last,

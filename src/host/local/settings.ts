@@ -1,10 +1,12 @@
 import type { Config, ConfigChange, ConfigOption } from "../../model/config.ts";
+import type { Meta } from "../../model/json.ts";
+import type { SessionMetas } from "../../model/metas.ts";
 import type { Command, Usage } from "../../model/plan.ts";
 import type { SessionInfo } from "../contract.ts";
 import type { SessionStore } from "../store/contract.ts";
 import type { Limits } from "../../limits.ts";
 import { HostError } from "../errors.ts";
-import { boundCommands, boundTitle, boundUsage } from "./bounds.ts";
+import { boundCommands, boundMeta, boundTitle, boundUsage } from "./bounds.ts";
 import type { Fanout } from "./fanout.ts";
 import type { Journal } from "./journal.ts";
 
@@ -61,29 +63,40 @@ export class Settings {
   }
 
   /** Takes options that the Engine changed by itself. */
-  async replaceOptions(options: readonly ConfigOption[]): Promise<void> {
-    if (JSON.stringify(options) === JSON.stringify(this.#info.config.options)) return;
-    await this.#commitConfig(options);
+  async replaceOptions(
+    options: readonly ConfigOption[],
+    metas: Pick<SessionMetas, "options" | "mode"> = {},
+  ): Promise<void> {
+    const said = [this.#meta("options", metas.options), this.#meta("mode", metas.mode)].includes("new");
+    if (JSON.stringify(options) !== JSON.stringify(this.#info.config.options)) {
+      return await this.#commitConfig(options);
+    }
+    if (said) this.#publishConfig(this.#info.config);
   }
 
   /** Takes the Engine's commands. Saved by and by. */
-  commands(wanted: readonly Command[]): void {
+  commands(wanted: readonly Command[], meta?: Meta): void {
     const commands = boundCommands(wanted, this.#parts.limits);
+    this.#meta("commands", meta);
     this.#note({ commands });
-    this.#parts.fanout.publish({ type: "commands", commands }, JSON.stringify(commands).length);
+    this.#parts.fanout.publish(
+      { type: "commands", commands, meta: this.#info.metas?.commands },
+      JSON.stringify(commands).length,
+    );
   }
 
   /** Takes a title; an empty one is ignored. */
-  title(wanted: string): void {
+  title(wanted: string, meta?: Meta): void {
     const title = boundTitle(wanted, this.#parts.limits);
-    if (title === undefined || title === this.#info.title) return;
+    if (title === undefined) return;
+    if (this.#meta("title", meta) === "same" && title === this.#info.title) return;
     this.#note({ title });
-    this.#parts.fanout.publish({ type: "title", title }, title.length);
+    this.#parts.fanout.publish({ type: "title", title, meta: this.#info.metas?.title }, title.length);
   }
 
   /** Takes usage where its numbers are sound. */
   usage(wanted: Usage): void {
-    const usage = boundUsage(wanted);
+    const usage = boundUsage(wanted, this.#parts.limits);
     if (usage === undefined) return;
     this.#set({ usage }, "quiet");
     this.#parts.journal.noteInfo();
@@ -104,7 +117,21 @@ export class Settings {
       ],
       () => this.#set({ config }),
     );
-    this.#parts.fanout.publish({ type: "config", config }, JSON.stringify(config).length);
+    this.#publishConfig(config);
+  }
+
+  #publishConfig(config: Config): void {
+    const { options: meta, mode: modeMeta } = this.#info.metas ?? {};
+    this.#parts.fanout.publish({ type: "config", config, meta, modeMeta }, JSON.stringify(config).length);
+  }
+
+  /** Keeps the metadata that came with something; what comes without any has none. */
+  #meta(of: keyof SessionMetas, wanted: Meta | undefined): "new" | "same" {
+    const meta = boundMeta(wanted, this.#parts.limits);
+    const { [of]: before, ...others } = this.#info.metas ?? {};
+    if (JSON.stringify(meta) === JSON.stringify(before)) return "same";
+    this.#note({ metas: { ...others, ...(meta !== undefined && { [of]: meta }) } });
+    return "new";
   }
 
   #note(change: Partial<SessionInfo>): void {

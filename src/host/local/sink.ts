@@ -1,7 +1,9 @@
 import type { Answer, Question } from "../../model/question.ts";
+import type { Block } from "../../model/block.ts";
 import type { Channel } from "../../model/message.ts";
+import type { Compaction } from "../../model/compaction.ts";
 import type { EngineOutcome, EngineSink } from "../../engine/contract.ts";
-import type { Json, JsonObject } from "../../model/json.ts";
+import type { Json, JsonObject, Meta } from "../../model/json.ts";
 import type { Log } from "../../model/log.ts";
 import type { PlanEntry, Usage } from "../../model/plan.ts";
 import type { ToolInput, ToolResult } from "../../model/tool.ts";
@@ -20,7 +22,7 @@ export interface SinkParts {
   readonly patience: Patience;
   readonly log: Log;
   readonly usage: (usage: Usage) => void;
-  readonly ask: (run: ActiveRun, question: Question) => Promise<Answer>;
+  readonly ask: (run: ActiveRun, question: Question, signal?: AbortSignal) => Promise<Answer>;
   readonly call: (run: ActiveRun, method: string, params: JsonObject, signal?: AbortSignal) => Promise<Json>;
   readonly background: (parent: ActiveRun, work: BackgroundWork) => Promise<string>;
 }
@@ -40,15 +42,19 @@ export class RunSink implements EngineSink {
     this.#parts = parts;
   }
 
-  message(messageId: string, channel: Channel, text: string): Promise<void> {
+  message(messageId: string, channel: Channel, text: string, meta?: Meta): Promise<void> {
     const run = this.#run;
     if (!run.taking) return DONE;
     try {
-      run.transcript.messages.say(messageId, channel, text);
+      run.transcript.messages.say(messageId, channel, text, meta);
     } catch (error) {
       return this.#senseless("message", error);
     }
     return this.#taken(text.length);
+  }
+
+  content(contentId: string, channel: Channel, block: Block, meta?: Meta): Promise<void> {
+    return this.#say("content", () => this.#run.transcript.messages.content(contentId, channel, block, meta));
   }
 
   messageComplete(messageId: string): Promise<void> {
@@ -90,21 +96,25 @@ export class RunSink implements EngineSink {
     return this.#say("toolResult", () => this.#run.transcript.tools.result(toolCallId, result));
   }
 
-  plan(entries: readonly PlanEntry[]): Promise<void> {
-    return this.#say("plan", () => this.#run.transcript.plan(entries));
+  plan(entries: readonly PlanEntry[], meta?: Meta): Promise<void> {
+    return this.#say("plan", () => this.#run.transcript.plan(entries, meta));
   }
 
   usage(usage: Usage): Promise<void> {
     return this.#say("usage", () => this.#parts.usage(usage));
   }
 
-  notice(severity: "info" | "warning" | "error", title: string, text?: string): Promise<void> {
-    return this.#say("notice", () => this.#run.transcript.notice(severity, title, text));
+  notice(severity: "info" | "warning" | "error", title: string, text?: string, meta?: Meta): Promise<void> {
+    return this.#say("notice", () => this.#run.transcript.notice({ severity, title, text, meta }));
   }
 
-  ask(question: Question): Promise<Answer> {
+  compaction(compaction: Compaction, append?: Block): Promise<void> {
+    return this.#say("compaction", () => this.#run.transcript.compaction(compaction, append));
+  }
+
+  ask(question: Question, signal?: AbortSignal): Promise<Answer> {
     return observed(async () => {
-      const answer = await this.#parts.ask(this.#run, question);
+      const answer = await this.#parts.ask(this.#run, question, signal);
       // One that a Grant gave came without any wait.
       await this.#parts.pace.take(0);
       return answer;

@@ -125,8 +125,10 @@ function contextOf(sessionId: string, ground: EngineGround, retired: AbortSignal
     ...ground,
     sessionId,
     state: (value) => unless(() => ground.state(value)),
-    commands: (commands) => unless(() => ground.commands(commands)),
-    title: (title) => unless(() => ground.title(title)),
-    configured: (options) => unless(() => ground.configured(options)),
+    commands: (commands, meta) => unless(() => ground.commands(commands, meta)),
+    title: (title, meta) => unless(() => ground.title(title, meta)),
+    configured: (options, metas) => unless(() => ground.configured(options, metas)),
+    elicited: (elicitationId) => unless(() => ground.elicited(elicitationId)),
+    beside: (work) => retired.aborted ? Promise.resolve(undefined) : ground.beside(work),
   };
 }

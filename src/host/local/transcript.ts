@@ -1,4 +1,7 @@
+import type { Block } from "../../model/block.ts";
+import type { Compaction } from "../../model/compaction.ts";
 import type { Ids } from "../../model/clock.ts";
+import type { Meta } from "../../model/json.ts";
 import type { Log } from "../../model/log.ts";
 import type { PlanEntry } from "../../model/plan.ts";
 import type { Run, RunEnd } from "../../model/run.ts";
@@ -7,6 +10,8 @@ import { encodeBody, type RowBody } from "../../model/row.ts";
 import type { Limits } from "../../limits.ts";
 import type { Fanout } from "./fanout.ts";
 import type { Journal } from "./journal.ts";
+import { boundMeta } from "./bounds.ts";
+import { encodedLength } from "./tool_fit.ts";
 import { RunMessages } from "./messages.ts";
 import { type BodyReader, FixedRow } from "./row.ts";
 import { RunTools } from "./tools.ts";
@@ -42,17 +47,31 @@ export class RunTranscript {
     this.tools = new RunTools(run, parts);
   }
 
-  plan(entries: readonly PlanEntry[]): void {
-    const body = encodeBody({ kind: "plan", entries });
-    if (this.#plan?.replace(body) !== true) this.#plan = this.#fixed({ kind: "plan", entries });
-    this.#parts.fanout.publish({ type: "plan", run: this.run, entries }, body.length);
+  plan(entries: readonly PlanEntry[], wanted?: Meta): void {
+    const meta = boundMeta(wanted, this.#parts.limits);
+    const body = encodeBody({ kind: "plan", entries, meta });
+    if (this.#plan?.replace(body) !== true) this.#plan = this.#fixed({ kind: "plan", entries, meta });
+    this.#parts.fanout.publish({ type: "plan", run: this.run, entries, meta }, body.length);
   }
 
-  notice(severity: "info" | "warning" | "error", title: string, text?: string): void {
-    this.#fixed({ kind: "notice", severity, title, text });
+  notice({ severity, title, text, meta: wanted }: Omit<RowBody & { kind: "notice" }, "kind">): void {
+    const meta = boundMeta(wanted, this.#parts.limits);
+    this.#fixed({ kind: "notice", severity, title, text, meta });
     this.#parts.fanout.publish(
-      { type: "notice", run: this.run, severity, title, text },
+      { type: "notice", run: this.run, severity, title, text, meta },
       title.length + (text?.length ?? 0),
+    );
+  }
+
+  /** Room is made in the context; only the end of it is kept. */
+  compaction(wanted: Compaction, append?: Block): void {
+    const compaction = { ...wanted, meta: boundMeta(wanted.meta, this.#parts.limits) };
+    if (compaction.status !== "in_progress" && append === undefined) {
+      this.#fixed({ kind: "compaction", ...compaction });
+    }
+    this.#parts.fanout.publish(
+      { type: "compaction", run: this.run, ...compaction, append },
+      encodedLength(append ?? compaction),
     );
   }
 

@@ -41,6 +41,9 @@ export interface TurnParts extends TranscriptParts {
   readonly events: TurnEvents;
 }
 
+/** What a background Run comes from. */
+type Parent = Pick<ActiveRun, "key" | "presenter">;
+
 const NO_SERVICES: ClientServices = {
   readTextFile: false,
   writeTextFile: false,
@@ -55,6 +58,8 @@ export class Turns {
   /** Ends that the store did not take yet. */
   readonly #unsaved = new Map<string, TurnRecord>();
   readonly #steering: Steering;
+  /** The Turn that was started last, with the connection that shows what still comes of it. */
+  #latest: Parent | undefined;
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
@@ -94,6 +99,7 @@ export class Turns {
       ...artifactIds.map((artifactId) => ({ op: "pin", turnId, artifactId }) as const),
       { op: "turn", turn: { state: "admitted", run: key, foreground: true, origin, cut } },
     ]);
+    this.#latest = run;
     uploads.pinned(artifactIds);
     if (this.#live.size === 1) supervisor.renew();
     this.#work(run, async (sink) => {
@@ -109,6 +115,15 @@ export class Turns {
   /** Opens a Run beside the foreground. Resolves with its runId. */
   async background(parent: ActiveRun, work: BackgroundWork): Promise<string> {
     if (!parent.taking) throw parent.signal.reason;
+    return await this.#beside(parent, work);
+  }
+
+  /** Opens a Run for what an Engine says while none runs. Undefined where there was no Turn whose presenter could show it. */
+  async late(work: BackgroundWork): Promise<string | undefined> {
+    return this.#latest === undefined ? undefined : await this.#beside(this.#latest, work);
+  }
+
+  async #beside(parent: Parent, work: BackgroundWork): Promise<string> {
     const { ids } = this.#parts;
     const key: Run = { turnId: ids.next(), runId: ids.next() };
     const origin: Origin = { kind: "engine", parent: parent.key };
@@ -181,6 +196,9 @@ export class Turns {
       if (run.presenter !== connectionId) continue;
       run.presenter = undefined;
       this.announce(run);
+    }
+    if (this.#latest?.presenter === connectionId) {
+      this.#latest = { key: this.#latest.key, presenter: undefined };
     }
   }
 
@@ -267,6 +285,8 @@ export class Turns {
   async #finish(run: ActiveRun, wanted: RunEnd): Promise<void> {
     const { journal, settings, fanout } = this.#parts;
     this.#fence(run);
+    // Not the Run itself, which holds all that was said.
+    if (this.#latest === run) this.#latest = { key: run.key, presenter: run.presenter };
     settings.touch();
     let end = wanted;
     let through = run.transcript.end(end);

@@ -100,7 +100,9 @@ export function worksOf(options: WorksOptions): SessionWorks {
     limits,
     restored: state.engineState,
     binding: options.binding,
-    configured: (wanted) => ask("engineOptions", { options: wanted }),
+    configured: (wanted, metas) => ask("engineOptions", { options: wanted, metas }),
+    elicited: (elicitationId) => fanout.publish({ type: "elicited", elicitationId }, elicitationId.length),
+    beside: (work) => ask("runLate", { work }),
   });
   const supervisor = new Supervisor({
     engine: options.engine,
@@ -126,7 +128,7 @@ export function worksOf(options: WorksOptions): SessionWorks {
       patience: new Patience(fanout, clock, limits.patienceMs),
       log,
       usage: (usage) => settings.usage(usage),
-      ask: (run, question) => questions.ask(run, question),
+      ask: (run, question, signal) => questions.ask(run, question, signal),
       call: (run, method, params, signal) => calls.call(run, method, params, signal),
       background: (parent, work) => ask("runBeside", { parent, work }),
     },

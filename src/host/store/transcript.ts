@@ -5,7 +5,17 @@ import { PART_LENGTH, PARTS } from "./session_schema.ts";
 import { fromColumn } from "./text_column.ts";
 
 /** The number of a kind is its place here: new ones go to the end. */
-export const ROW_KINDS: readonly RowKind[] = ["user", "text", "thinking", "tool", "plan", "notice", "end"];
+export const ROW_KINDS: readonly RowKind[] = [
+  "user",
+  "text",
+  "thinking",
+  "tool",
+  "plan",
+  "notice",
+  "end",
+  "content",
+  "compaction",
+];
 
 /** Columns of `transcript` in the order of {@linkcode headOf}; bodies come behind them. */
 const HEAD = "seq, turn, run, kind, id, complete, sensitive, length, sha256, at";

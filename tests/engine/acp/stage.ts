@@ -145,6 +145,9 @@ export class Visit {
 export class FakeHost {
   readonly states: Json[] = [];
   readonly titles: string[] = [];
+  readonly elicited: string[] = [];
+  /** What was said beside the Turns. */
+  readonly late: { readonly sink: RecordingSink; readonly outcome: Promise<EngineOutcome> }[] = [];
   readonly commands: (readonly Command[])[] = [];
   options: readonly ConfigOption[];
   readonly #parts: SeatParts;
@@ -207,6 +210,16 @@ export class FakeHost {
       configured: (options) => {
         this.options = options;
         return told();
+      },
+      elicited: (elicitationId) => {
+        this.elicited.push(elicitationId);
+        return told();
+      },
+      beside: async (work) => {
+        const sink = new RecordingSink(this.#parts);
+        this.late.push({ sink, outcome: work(sink, new AbortController().signal) });
+        await told();
+        return `late${this.late.length}`;
       },
     };
   }
