@@ -154,5 +154,5 @@ async function feed(
 async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const over = new AbortController();
   await Promise.race([work, clock.sleep(ms, over.signal).catch(() => {})]);
-  over.abort();
+  over.abort("over");
 }

@@ -28,8 +28,8 @@ export class ScopedFiles implements Files {
     const written = absolute(path);
     if (!this.#grants.readable(written)) return written;
     try {
-      const real = await Deno.realPath(written);
-      if ((await Deno.stat(written)).isDirectory) return real;
+      const [real, { isDirectory }] = await Promise.all([Deno.realPath(written), Deno.stat(written)]);
+      if (isDirectory) return real;
     } catch (error) {
       if (error instanceof Deno.errors.NotCapable) return written;
       throw refusalOf(path, error);

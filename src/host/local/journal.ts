@@ -134,7 +134,7 @@ export class Journal {
   async close(pending: "save" | "forget"): Promise<void> {
     if (pending === "save") await this.commit().catch((error) => this.#events.failed(error));
     else await this.#tail;
-    this.#timer?.abort();
+    this.#timer?.abort("over");
     this.#timer = undefined;
   }
 
@@ -162,7 +162,7 @@ export class Journal {
   }
 
   async #write({ build, kept }: Order): Promise<void> {
-    this.#timer?.abort();
+    this.#timer?.abort("over");
     this.#timer = undefined;
     const notes = this.#notes;
     const infoState = this.#infoState;

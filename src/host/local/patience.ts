@@ -33,6 +33,6 @@ export class Patience {
     const moment = this.#clock.sleep(this.#ms, AbortSignal.any([over.signal, signal]))
       .then(() => subscription.fallBehind(), () => {});
     await Promise.race([subscription.fetched(), moment]);
-    over.abort();
+    over.abort("over");
   }
 }

@@ -77,6 +77,16 @@ export class Database {
     }
   }
 
+  /** Does the work in one commit that the caller makes durable, by a sync of what was written ahead: the path with `-wal`. */
+  unsynced(work: () => void): void {
+    this.#exec("PRAGMA synchronous = OFF");
+    try {
+      this.transaction(work);
+    } finally {
+      this.#exec("PRAGMA synchronous = FULL");
+    }
+  }
+
   /** Does what can fail because of the file, above all reading what is stored there; its errors become HostErrors. */
   guard<T>(work: () => T): T {
     try {
@@ -90,6 +100,10 @@ export class Database {
   close(): void {
     this.#statements.clear();
     this.#db.close();
+  }
+
+  #exec(sql: string): void {
+    this.guard(() => this.#db.exec(sql));
   }
 
   #statement(sql: string): StatementSync {

@@ -1,6 +1,7 @@
 import type { Log } from "../../model/log.ts";
 import type { SessionInfo } from "../contract.ts";
 import { HostError } from "../errors.ts";
+import { Blank } from "./blank.ts";
 import type { SessionStore, Store } from "./contract.ts";
 import { checkedId, sessionExists, sessionMissing, storeClosed } from "./failure.ts";
 import { FolderArtifacts } from "./folder_artifacts.ts";
@@ -10,6 +11,7 @@ import { IndexHealer, TOMB } from "./index_healer.ts";
 import { SessionDb } from "./session_db.ts";
 import { SessionList } from "./session_list.ts";
 import { SessionLock } from "./session_lock.ts";
+import { SESSION_SCHEMA } from "./session_schema.ts";
 import { type SessionPlace, StateFolder, syncFolder } from "./state_folder.ts";
 import { storageFailure } from "./storage_failure.ts";
 
@@ -49,6 +51,7 @@ class FolderStore implements Store {
   readonly #state: StateFolder;
   readonly #list: SessionList;
   readonly #options: FolderStoreOptions;
+  readonly #blank = new Blank(SESSION_SCHEMA);
   readonly #held = new Set<FolderSession>();
   #closed = false;
 
@@ -75,15 +78,18 @@ class FolderStore implements Store {
     const place = this.#place(info.sessionId);
     this.#options.failpoint?.("create_begun", info.sessionId);
     try {
-      await Deno.mkdir(place.path, { mode: 0o700 });
+      Deno.mkdirSync(place.path, { mode: 0o700 });
     } catch (cause) {
       if (cause instanceof Deno.errors.AlreadyExists) throw sessionExists(info.sessionId);
       throw storageFailure(cause, place);
     }
+    // Its name comes to the disk while the file is made.
+    const named = syncFolder(this.#state.sessions);
+    named.catch(() => {});
     let session: FolderSession | undefined;
     try {
-      session = this.#take(place, info);
-      await Promise.all([syncFolder(place.path), syncFolder(this.#state.sessions)]);
+      session = this.#take(place, (place) => SessionDb.create(place, this.#blank, info));
+      await named;
     } catch (cause) {
       await session?.close();
       await Deno.remove(place.path, { recursive: true });
@@ -97,7 +103,7 @@ class FolderStore implements Store {
   async hold(sessionId: string): Promise<SessionStore> {
     const place = this.#place(sessionId);
     try {
-      return await this.#resume(this.#take(place));
+      return await this.#resume(this.#take(place, (place) => new SessionDb(place)));
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
       const unfinished = error.data.reason === "empty" && this.#list.known(sessionId) === undefined;
@@ -135,14 +141,14 @@ class FolderStore implements Store {
     }
   }
 
-  /** Takes hold of what is there, or makes a new Session in its empty folder. */
-  #take(place: SessionPlace, info?: SessionInfo): FolderSession {
+  /** Takes hold of the Session in a folder with its database. */
+  #take(place: SessionPlace, open: (place: SessionPlace) => SessionDb): FolderSession {
     const { sessionId } = place;
     const { failpoint } = this.#options;
     const lock = SessionLock.take(place, this.#options.program);
     try {
       this.#check();
-      const db = new SessionDb(place, info);
+      const db = open(place);
       const session: FolderSession = new FolderSession({
         sessionId,
         db,

@@ -28,10 +28,13 @@ export class Names {
 
   /** The number of a name; a new name gets one. */
   key(text: string): number {
-    const known = this.find(text);
+    const known = this.#keys.get(text);
     if (known !== undefined) return known;
-    this.#db.run("INSERT INTO names (text) VALUES (?)", toColumn(text));
-    return this.#keep(Number(this.#db.get("SELECT last_insert_rowid()")?.[0]), text);
+    const taken = this.#db.get(
+      "INSERT INTO names (text) VALUES (?) ON CONFLICT (text) DO UPDATE SET text = text RETURNING key",
+      toColumn(text),
+    );
+    return this.#keep(Number(taken?.[0]), text);
   }
 
   /** The name of a number. */

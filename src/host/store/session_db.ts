@@ -3,14 +3,19 @@ import type { Grant } from "../../model/question.ts";
 import type { Json } from "../../model/json.ts";
 import type { SessionInfo } from "../contract.ts";
 import type { InteractionRecord, SessionState, TurnRecord, Write } from "./contract.ts";
+import type { Blank } from "./blank.ts";
 import { Database } from "./database.ts";
 import { batchRefused } from "./failure.ts";
 import { Names } from "./names.ts";
 import { FACT, RECORD, SESSION_SCHEMA } from "./session_schema.ts";
-import type { SessionPlace } from "./state_folder.ts";
+import { type SessionPlace, syncWithin } from "./state_folder.ts";
+import { storageFailure, storageRefusal } from "./storage_failure.ts";
 import { toColumn } from "./text_column.ts";
 import { Transcript } from "./transcript.ts";
 import { TranscriptBatch } from "./transcript_batch.ts";
+
+/** The file in a Session's folder that has the last commits. */
+const WRITTEN_AHEAD = "session.db-wal";
 
 /** One Session's database. Everything here is synchronous; every error is a HostError. */
 export class SessionDb {
@@ -21,11 +26,10 @@ export class SessionDb {
   readonly transcript: Transcript;
   #last: number;
 
-  /** Opens what is there, or makes a new one for `info`. */
-  constructor(place: SessionPlace, info?: SessionInfo) {
+  /** Opens what is there. */
+  constructor(place: SessionPlace) {
     this.#place = place;
-    const begin = info && ((db: Database) => putFact(db, FACT.info, JSON.stringify(info)));
-    this.#db = new Database(`${place.path}/session.db`, place, SESSION_SCHEMA, begin);
+    this.#db = new Database(pathIn(place), place, SESSION_SCHEMA);
     this.#names = new Names(this.#db);
     this.transcript = new Transcript(this.#db, this.#names);
     try {
@@ -36,9 +40,29 @@ export class SessionDb {
     }
   }
 
-  /** The listing entry: the true one, where the index differs. */
+  /** Makes a new one, which is on the disk as soon as the name of its folder is. */
+  static create(place: SessionPlace, blank: Blank, info: SessionInfo): SessionDb {
+    try {
+      blank.put(pathIn(place));
+    } catch (cause) {
+      throw storageFailure(cause, place);
+    }
+    const made = new SessionDb(place);
+    try {
+      made.#db.unsynced(() => putFact(made.#db, FACT.info, JSON.stringify(info)));
+      made.#db.guard(() => syncWithin(place.path, WRITTEN_AHEAD));
+      return made;
+    } catch (error) {
+      made.close();
+      throw error;
+    }
+  }
+
+  /** The listing entry: the true one, where the index differs. Throws `empty` where a crash came before there was one. */
   info(): SessionInfo {
-    return this.#read<SessionInfo>(this.#fact(FACT.info));
+    const info = this.#fact(FACT.info);
+    if (info === undefined) throw storageRefusal("empty", this.#place);
+    return this.#read<SessionInfo>(info);
   }
 
   /** What a Host needs to go on. */
@@ -224,6 +248,10 @@ export class SessionDb {
   #read<T>(record: unknown): T {
     return this.#db.guard(() => JSON.parse(String(record)) as T);
   }
+}
+
+function pathIn(place: SessionPlace): string {
+  return `${place.path}/session.db`;
 }
 
 function putFact(db: Database, key: number, value: string): void {
