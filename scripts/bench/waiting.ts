@@ -68,7 +68,7 @@ export async function first({ folder, gangway }: Place): Promise<readonly Figure
     const probe = new Probe(launch);
     await probe.initialize();
     const sessionId = await probe.session(folder);
-    const values = await repeat(40, async (lap) => {
+    const values = await repeat(200, async (lap) => {
       const shown = probe.update();
       const answer = probe.prompt(sessionId, "/emit 1 16");
       await shown;
