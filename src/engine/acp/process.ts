@@ -11,6 +11,8 @@ export interface AgentCommand {
   readonly args: readonly string[];
   /** Variables beside those that it inherits. */
   readonly env?: Readonly<Record<string, string>>;
+  /** `given`: it inherits nothing, and `env` is all that it has. `inherited` where absent. */
+  readonly environment?: "inherited" | "given";
   /** Where it is started; Gangway's own working directory where absent. Sessions bring their own. */
   readonly cwd?: string;
 }
@@ -82,12 +84,13 @@ export class AgentProcess {
 
   /** Starts it. Throws an {@linkcode AgentFailure} where the system or the permissions do not let it. */
   static start(command: AgentCommand, log: Log): AgentProcess {
-    const { program, args, env, cwd } = command;
+    const { program, args, env, environment, cwd } = command;
     const watched = Deno.build.os !== "windows" && mayRun("sh");
     try {
       const child = new Deno.Command(watched ? "sh" : program, {
         args: watched ? ["-c", WATCHED, "sh", program, ...args] : [...args],
         ...(env === undefined ? {} : { env: { ...env } }),
+        clearEnv: environment === "given",
         ...(cwd === undefined ? {} : { cwd }),
         stdin: "piped",
         stdout: "piped",

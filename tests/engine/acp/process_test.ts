@@ -90,3 +90,22 @@ Deno.test("[E2] variables and the working directory reach the agent", async () =
   assertEquals(await new Response(process.stdout).text(), "yes /\n");
   await process.close();
 });
+
+Deno.test("[S9] an agent that is given its environment has no other variable", async () => {
+  Deno.env.set("GANGWAY_TEST_SECRET", "inherited");
+  try {
+    const process = AgentProcess.start(
+      {
+        program: "sh",
+        args: ["-c", 'echo "$MINE ${GANGWAY_TEST_SECRET:-none}"'],
+        env: { MINE: "yes" },
+        environment: "given",
+      },
+      new KeptLog(),
+    );
+    assertEquals(await new Response(process.stdout).text(), "yes none\n");
+    await process.close();
+  } finally {
+    Deno.env.delete("GANGWAY_TEST_SECRET");
+  }
+});
