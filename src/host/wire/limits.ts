@@ -4,8 +4,10 @@ export interface WireLimits {
   readonly lineBytes: number;
   /** Bytes of a greeting. A stranger gets no larger buffer. */
   readonly helloBytes: number;
-  /** Milliseconds from the beginning of a stream to its greeting, on both sides. Past it the stream is cut. */
+  /** Milliseconds from the beginning of a stream to its greeting. Past it the Host cuts the stream. */
   readonly helloMs: number;
+  /** Milliseconds that a client's attempt may take from dialing to the welcome. Past it the next one follows. */
+  readonly dialMs: number;
   /** Requests of a connection that are at work in the Host. A client keeps further ones back; the Host answers `capacity`. */
   readonly requests: number;
   /** Streams (Subscriptions and watches) of a connection. Past it opening one is answered with `capacity`. */
@@ -48,6 +50,7 @@ export const WIRE_LIMITS: WireLimits = {
   lineBytes: 33 * 1024 * 1024,
   helloBytes: 64 * 1024,
   helloMs: 5000,
+  dialMs: 10_000,
   requests: 256,
   streams: 1024,
   windowLength: 128 * 1024,

@@ -20,6 +20,11 @@ export class ProtocolError extends Error {
   }
 }
 
+/** Whether a line has at most so many bytes. It is measured only where it may have more. */
+export function fits(line: string, bytes: number): boolean {
+  return line.length * 3 <= bytes || new TextEncoder().encode(line).length <= bytes;
+}
+
 const PING = JSON.stringify({ type: "ping" });
 
 /**

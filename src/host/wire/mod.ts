@@ -3,8 +3,14 @@
  *
  * @module
  */
-export type { RemoteHostOptions } from "./client.ts";
+export { RemoteHost, type RemoteHostOptions } from "./client.ts";
 export type { ClientInfo, HostInfo } from "./info.ts";
 export { WIRE_LIMITS, type WireLimits } from "./limits.ts";
-export type { HostServerOptions, ServedConnection, ServeHostOptions } from "./server.ts";
+export {
+  HostServer,
+  type HostServerOptions,
+  type ServedConnection,
+  serveHost,
+  type ServeHostOptions,
+} from "./server.ts";
 export type { WireStream } from "./stream.ts";
