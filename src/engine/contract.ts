@@ -7,8 +7,10 @@ import type { Command, PlanEntry, Usage } from "../model/plan.ts";
 import type { Compaction } from "../model/compaction.ts";
 import type { Config } from "../model/config.ts";
 import type { ExtensionAnswer, ExtensionMessage } from "../model/extension.ts";
+import type { EngineArchive } from "./archive.ts";
 import type { Failure, StopReason } from "../model/run.ts";
 import type { Json, JsonObject, Meta } from "../model/json.ts";
+import type { Remembered } from "./remembered.ts";
 import type { SessionMetas } from "../model/metas.ts";
 import type { ToolInput, ToolResult } from "../model/tool.ts";
 import type { TurnInput } from "../model/prompt.ts";
@@ -31,8 +33,16 @@ export interface EngineContext {
   config(): Config;
   /** At most `length` bytes of an Artifact of this Session. */
   readArtifact(artifact: ArtifactReference, offset: number, length: number): Promise<Uint8Array>;
-  /** Keeps at most 64 KiB of JSON for the next opening of the Session. */
-  state(value: Json): Promise<void>;
+  /**
+   * What was said and done in Turns that have ended, newest last: the newest whose texts have at most `maxBytes` of UTF-8 together. A
+   * message of more than a quarter of that is told by its length.
+   */
+  history(maxBytes: number): Promise<readonly Remembered[]>;
+  /**
+   * Keeps at most 64 KiB of JSON for the next opening of the Session. `keptAs` is what an Engine with an archive calls the Session
+   * there from now on, so that lists do not show it twice; where it is absent what was said before stays.
+   */
+  state(value: Json, keptAs?: string): Promise<void>;
   /** Announcements that belong to no Turn. `meta` is passed through unread, here and below. */
   commands(commands: readonly Command[], meta?: Meta): Promise<void>;
   /** A title of the Session, for lists. */
@@ -162,6 +172,8 @@ export interface EngineExtensions extends ExtensionInlet {
 export interface Engine {
   /** Static: read without starting anything. */
   readonly profile: EngineProfile;
+  /** Its own Sessions, which it may have kept before it met this Host; absent where it has none. */
+  readonly archive?: EngineArchive;
   /** What goes beyond Sessions and Turns and is about no Session; absent where it speaks nothing beyond them. */
   readonly extensions?: EngineExtensions;
   /** Opens or continues a Session. Called before its first Turn in this process. */

@@ -86,6 +86,8 @@ export interface SessionInfo {
   readonly usage?: Usage;
   /** What came with settings, commands and title as metadata. */
   readonly metas?: SessionMetas;
+  /** What its Engine calls it, where that keeps Sessions by itself. */
+  readonly keptAs?: string;
 }
 
 /** What `sessions.create` needs. `sessionId` is chosen by the caller and matches `[A-Za-z0-9_-]{1,64}`. */

@@ -130,6 +130,7 @@ function contextOf(parts: BenchParts, host: FakeHost, mode: () => string): Engin
       if (bytes === undefined) return Promise.reject(new Error(`There is no Artifact ${artifactId}`));
       return Promise.resolve(bytes.subarray(offset, offset + length));
     },
+    history: () => Promise.resolve([]),
     state: (value) => {
       host.states.push(value);
       return Promise.resolve();

@@ -1,22 +1,18 @@
 import { AgentFailure } from "./failure.ts";
+import { Briefing, type Notice } from "./briefing.ts";
 import type { ConfigOption } from "../../model/config.ts";
 import { Conversation } from "./conversation.ts";
 import type { EngineContext } from "../contract.ts";
 import { isRecord, recordOf, textOf } from "./shape.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
 import type { Ready } from "./keeper.ts";
+import { type Recap, RECAP_BYTES, recapOf } from "./recap.ts";
 import { withPreferred } from "./options.ts";
-
-/** Something that a person should know about how a Session began. */
-export interface Notice {
-  readonly title: string;
-  readonly text: string;
-}
 
 /** An agent's Session that is open. */
 export interface Opened {
   readonly conversation: Conversation;
-  readonly notices: readonly Notice[];
+  readonly briefing: Briefing;
 }
 
 /** What a {@linkcode Lobby} needs to know. */
@@ -32,8 +28,6 @@ export interface LobbyParts {
 /** Sessions that are kept open in an agent although nobody uses them, because it could not take them up again. */
 const KEPT = 64;
 
-const FORGOTTEN = "The agent starts without memory of this Session";
-
 /** Opens Sessions of agents: new ones, and those that the Host had open before. */
 export class Lobby {
   readonly #parts: LobbyParts;
@@ -48,14 +42,14 @@ export class Lobby {
   }
 
   /**
-   * The agent's Session for one of the Host's. `before` is the agent's id of the one that this process had open; else the id comes from
-   * what the Host restored. Rejects with an {@linkcode AgentFailure}.
+   * The agent's Session for one of the Host's. `before` is the one that this process had open; else its id comes from what the Host
+   * restored. Rejects with an {@linkcode AgentFailure}.
    */
-  async open({ agent, hello }: Ready, context: EngineContext, before: string | undefined): Promise<Opened> {
+  async open({ agent, hello }: Ready, context: EngineContext, before: Opened | undefined): Promise<Opened> {
     const notices: Notice[] = [];
     const binding = bindingOf(context, hello, notices);
     const bound = JSON.stringify(binding);
-    const known = before ?? textOf(recordOf(context.restored).sessionId);
+    const known = knownOf(context, before);
     const kept = this.#take(context.sessionId);
     const parts = { agent, hello, bound, context };
     await kept?.quiet();
@@ -69,15 +63,26 @@ export class Lobby {
         }
         kept.context = context;
         await this.#settle(kept, false, notices);
-        return { conversation: kept, notices };
+        const owed = known?.recap === "owed" ? await this.#recap(context) : undefined;
+        return { conversation: kept, briefing: new Briefing(notices, owed) };
       }
       await kept.end();
     }
-    const restored = known === undefined ? undefined : await this.#restore(parts, known, binding, notices);
-    const conversation = restored ?? await this.#begin(parts, binding);
-    await context.state({ sessionId: conversation.sessionId });
-    await this.#settle(conversation, restored === undefined && known === undefined, notices);
-    return { conversation, notices };
+    const restored = known && await this.#restore(parts, known.sessionId, binding);
+    const conversation = restored instanceof Conversation ? restored : await this.#begin(parts, binding);
+    const owed = known !== undefined && (conversation !== restored || known.recap === "owed");
+    const recap = owed ? await this.#recap(context) : undefined;
+    if (typeof restored === "string") notices.push(lossOf(restored, recap));
+    const { sessionId } = conversation;
+    await context.state({ sessionId, ...(recap !== undefined && { recap: "owed" }) }, sessionId);
+    await this.#settle(conversation, known === undefined, notices);
+    return { conversation, briefing: new Briefing(notices, recap) };
+  }
+
+  /** The agent answered the prompt that its recap came with. Whatever becomes of it now, it was told. */
+  async heard({ conversation: { sessionId, context }, briefing }: Opened): Promise<void> {
+    briefing.heard();
+    await context.state({ sessionId }, sessionId);
   }
 
   /** The Host needs a Session no more for now. One that the agent can take up again is closed there, once it is quiet. */
@@ -119,20 +124,11 @@ export class Lobby {
     return conversation;
   }
 
-  /** Undefined where the agent cannot go on with it. */
-  async #restore(
-    parts: Parts,
-    sessionId: string,
-    binding: JsonObject,
-    notices: Notice[],
-  ): Promise<Conversation | undefined> {
+  /** Why, in a sentence, where the agent cannot go on with it. */
+  async #restore(parts: Parts, sessionId: string, binding: JsonObject): Promise<Conversation | string> {
     const { agent, hello } = parts;
     if (!hello.resume && !hello.load) {
-      notices.push({
-        title: FORGOTTEN,
-        text: "It cannot go on with Sessions of an earlier process of its own.",
-      });
-      return undefined;
+      return "It cannot go on with Sessions of an earlier process of its own.";
     }
     const conversation = new Conversation({ ...parts, sessionId });
     try {
@@ -148,9 +144,13 @@ export class Lobby {
         throw error;
       }
       this.#failed.delete(sessionId);
-      notices.push({ title: FORGOTTEN, text: error.message });
-      return undefined;
+      return error.message;
     }
+  }
+
+  /** What was said, for an agent that does not remember it. A transcript that cannot be read is none. */
+  async #recap(context: EngineContext): Promise<Recap | undefined> {
+    return recapOf(await context.history(RECAP_BYTES).catch(() => []));
   }
 
   /** Brings the settings of both sides together: what a person chose counts, and else what the agent says. */
@@ -171,6 +171,32 @@ export class Lobby {
     // An agent need not repeat its settings for a Session that it takes up.
     if (isNew || settings.list().length > 0) await context.configured(settings.list());
   }
+}
+
+/** The agent's Session before this opening, and whether its agent has still to hear what was said before it began. */
+function knownOf(
+  { restored }: EngineContext,
+  before: Opened | undefined,
+): { readonly sessionId: string; readonly recap: "heard" | "owed" } | undefined {
+  const { sessionId, recap } = before === undefined ? recordOf(restored) : {
+    sessionId: before.conversation.sessionId,
+    recap: before.briefing.recap && "owed",
+  };
+  return typeof sessionId === "string"
+    ? { sessionId, recap: recap === "owed" ? "owed" : "heard" }
+    : undefined;
+}
+
+/** What a person is told of a Session that the agent lost. */
+function lossOf(why: string, recap: Recap | undefined): Notice {
+  if (recap === undefined) return { title: "The agent starts without memory of this Session", text: why };
+  const entries = recap.told === 1 ? "the last entry" : `the last ${recap.told} entries`;
+  return {
+    title: "The agent lost this Session and was given a recap of it",
+    text:
+      `${why} It began anew and gets ${entries} of the conversation with your prompt: what you and it said, ` +
+      "and which tools it used. It does not know their results, nor its own thoughts.",
+  };
 }
 
 /** Whether an agent says that it does not have a Session. */

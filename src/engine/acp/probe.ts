@@ -104,6 +104,7 @@ function contextOf(cwd: string): EngineContext {
     mcpServers: [],
     config: () => ({ revision: 1, options: [] }),
     readArtifact: () => Promise.reject(new Error("There are no Artifacts")),
+    history: () => Promise.resolve([]),
     state: done,
     commands: done,
     title: done,

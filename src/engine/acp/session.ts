@@ -1,7 +1,7 @@
 import { AgentFailure, failureOf } from "./failure.ts";
 import { blocksOf } from "./prompt.ts";
 import type { Config } from "../../model/config.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Errand } from "./conversation.ts";
 import type { EngineContext, EngineOutcome, EngineSession, EngineSink, EngineTurn } from "../contract.ts";
 import type { Keeper } from "./keeper.ts";
 import type { Lobby, Opened } from "./lobby.ts";
@@ -32,7 +32,9 @@ export class AgentSession implements EngineSession {
   async run(turn: EngineTurn, sink: EngineSink, stop: AbortSignal): Promise<EngineOutcome> {
     const signal = AbortSignal.any([stop, this.#closing.signal]);
     try {
-      const conversation = await this.#conversation(turn, sink, signal);
+      const opened = await this.#conversation(turn, signal);
+      const { conversation, briefing } = opened;
+      await briefing.tell(sink);
       const { blocks, degraded } = await blocksOf(
         turn.input,
         conversation.hello.prompt,
@@ -42,7 +44,9 @@ export class AgentSession implements EngineSession {
       for (const each of degraded) {
         await sink.notice("warning", "The agent got a link instead of the content", each);
       }
-      return await conversation.prompt({ turn, sink, signal, blocks });
+      const { recap } = briefing;
+      if (recap === undefined) return await conversation.prompt({ turn, sink, signal, blocks });
+      return await this.#brief(opened, { turn, sink, signal, blocks: [recap, ...blocks] });
     } catch (error) {
       return signal.aborted ? STOPPED : { kind: "failed", failure: failureOf(error) };
     }
@@ -69,17 +73,30 @@ export class AgentSession implements EngineSession {
     return Promise.resolve();
   }
 
-  async #conversation(turn: EngineTurn, sink: EngineSink, signal: AbortSignal): Promise<Conversation> {
+  /** A prompt that a recap comes with. An agent that answered with an error, or fell, may not have taken it in. */
+  async #brief(opened: Opened, errand: Errand): Promise<EngineOutcome> {
+    const { conversation } = opened;
+    const { signal } = errand;
+    signal.throwIfAborted();
+    try {
+      const outcome = await conversation.prompt(errand);
+      await this.#parts.lobby.heard(opened);
+      return outcome;
+    } catch (error) {
+      if (signal.aborted && conversation.serving) await this.#parts.lobby.heard(opened);
+      throw error;
+    }
+  }
+
+  async #conversation(turn: EngineTurn, signal: AbortSignal): Promise<Opened> {
     const { keeper, lobby } = this.#parts;
     const present = await this.#opened?.catch(() => undefined);
     if (present !== undefined) await untilAborted(present.conversation.quiet(), signal);
-    if (present?.conversation.serving) return present.conversation;
+    if (present?.conversation.serving) return present;
     const ready = await untilAborted(keeper.ready(turn.services()), signal);
     // Goes on behind a stop, so that nothing is opened twice.
-    this.#opened = lobby.open(ready, this.#context, present?.conversation.sessionId);
+    this.#opened = lobby.open(ready, this.#context, present);
     this.#opened.catch(() => {});
-    const { conversation, notices } = await untilAborted(this.#opened, signal);
-    for (const { title, text } of notices) await sink.notice("warning", title, text);
-    return conversation;
+    return await untilAborted(this.#opened, signal);
   }
 }

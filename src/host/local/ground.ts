@@ -2,7 +2,6 @@ import type { Json, Meta } from "../../model/json.ts";
 import type { McpServer } from "../contract.ts";
 import type { Limits } from "../../limits.ts";
 import { HostError } from "../errors.ts";
-import type { Journal } from "./journal.ts";
 import type { Settings } from "./settings.ts";
 import type { EngineGround } from "./supervisor.ts";
 import type { Uploads } from "./uploads.ts";
@@ -18,11 +17,11 @@ export interface Binding {
 export interface GroundParts {
   readonly settings: Settings;
   readonly uploads: Uploads;
-  readonly journal: Journal;
   readonly limits: Limits;
   /** What the Engine kept in an earlier process. */
   readonly restored: Json | undefined;
   readonly binding: () => Binding;
+  readonly history: EngineGround["history"];
   readonly configured: EngineGround["configured"];
   readonly elicited: (elicitationId: string) => void;
   readonly beside: EngineGround["beside"];
@@ -32,7 +31,7 @@ const DONE: Promise<void> = Promise.resolve();
 
 /** Gives the ground for an Engine's Session as the Session is bound at that moment. */
 export function engineGround(parts: GroundParts): () => EngineGround {
-  const { settings, uploads, journal, limits, binding, configured, elicited, beside } = parts;
+  const { settings, uploads, limits, binding, history, configured, elicited, beside } = parts;
   let kept = parts.restored;
   return () => ({
     cwd: settings.info.cwd,
@@ -41,7 +40,8 @@ export function engineGround(parts: GroundParts): () => EngineGround {
     restored: kept,
     config: () => settings.info.config,
     readArtifact: ({ artifactId }, offset, length) => uploads.read(artifactId, offset, length),
-    state: async (value) => {
+    history,
+    state: async (value, keptAs) => {
       const encoded = JSON.stringify(value) ?? "null";
       const bytes = new TextEncoder().encode(encoded).length;
       if (bytes > limits.engineStateBytes) {
@@ -51,7 +51,8 @@ export function engineGround(parts: GroundParts): () => EngineGround {
         );
       }
       const copy: Json = JSON.parse(encoded);
-      await journal.commit(() => [{ op: "engine_state", value: copy }], () => kept = copy);
+      await settings.keptAs(keptAs, [{ op: "engine_state", value: copy }]);
+      kept = copy;
     },
     commands: (commands, meta) => {
       settings.commands(commands, meta);

@@ -3,7 +3,7 @@ import type { Meta } from "../../model/json.ts";
 import type { SessionMetas } from "../../model/metas.ts";
 import type { Command, Usage } from "../../model/plan.ts";
 import type { SessionInfo } from "../contract.ts";
-import type { SessionStore } from "../store/contract.ts";
+import type { SessionStore, Write } from "../store/contract.ts";
 import type { Limits } from "../../limits.ts";
 import { HostError } from "../errors.ts";
 import { boundCommands, boundMeta, boundTitle, boundUsage } from "./bounds.ts";
@@ -41,6 +41,17 @@ export class Settings {
     await this.#parts.journal.commit(
       () => [{ op: "info", info: { ...this.#info, roots } }, { op: "mcp", digest: mcpDigest }],
       () => this.#set({ roots }),
+    );
+  }
+
+  /** Takes what the Engine calls the Session, where it says; durable with `more` when it resolves. */
+  async keptAs(keptAs: string | undefined, more: readonly Write[]): Promise<void> {
+    if (keptAs === undefined || keptAs === this.#info.keptAs) {
+      return await this.#parts.journal.commit(() => more);
+    }
+    await this.#parts.journal.commit(
+      () => [...more, { op: "info", info: { ...this.#info, keptAs } }],
+      () => this.#set({ keptAs }),
     );
   }
 

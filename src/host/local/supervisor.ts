@@ -124,7 +124,7 @@ function contextOf(sessionId: string, ground: EngineGround, retired: AbortSignal
   return {
     ...ground,
     sessionId,
-    state: (value) => unless(() => ground.state(value)),
+    state: (value, keptAs) => unless(() => ground.state(value, keptAs)),
     commands: (commands, meta) => unless(() => ground.commands(commands, meta)),
     title: (title, meta) => unless(() => ground.title(title, meta)),
     configured: (options, metas) => unless(() => ground.configured(options, metas)),

@@ -74,6 +74,11 @@ export class Turns {
     return this.#live.size;
   }
 
+  /** Whether a Turn has not ended. */
+  has(turnId: string): boolean {
+    return this.#live.has(turnId);
+  }
+
   /** For a snapshot. */
   runs(): LiveRun[] {
     return [...this.live].map((run) => run.live());

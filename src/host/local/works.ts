@@ -8,6 +8,7 @@ import { Calls } from "./calls.ts";
 import { Fanout } from "./fanout.ts";
 import { Grants } from "./grants.ts";
 import { type Binding, engineGround } from "./ground.ts";
+import { historyOf } from "./history.ts";
 import { Journal } from "./journal.ts";
 import type { OperationGives, OperationName, OperationOf } from "./operations.ts";
 import type { Pace } from "./pace.ts";
@@ -96,10 +97,11 @@ export function worksOf(options: WorksOptions): SessionWorks {
   const ground = engineGround({
     settings,
     uploads,
-    journal,
     limits,
     restored: state.engineState,
     binding: options.binding,
+    history: (maxBytes) =>
+      historyOf({ store, last: () => journal.last, live: (turnId) => turns.has(turnId) }, maxBytes),
     configured: (wanted, metas) => ask("engineOptions", { options: wanted, metas }),
     elicited: (elicitationId) => fanout.publish({ type: "elicited", elicitationId }, elicitationId.length),
     beside: (work) => ask("runLate", { work }),
@@ -112,7 +114,7 @@ export function worksOf(options: WorksOptions): SessionWorks {
     log,
     closeMs: limits.drainMs,
   });
-  const turns = new Turns({
+  const turns: Turns = new Turns({
     ...options,
     journal,
     fanout,

@@ -16,6 +16,7 @@ import type { Log } from "../../../src/model/log.ts";
 import type { Manners } from "./scripted_agent.ts";
 import type { PromptPart } from "../../../src/model/prompt.ts";
 import { RecordingSink, type SinkParts } from "../sink.ts";
+import type { Remembered } from "../../../src/engine/remembered.ts";
 
 /** How the agent of the tests is started. */
 export function scripted(manners: Manners = {}): AgentCommand {
@@ -60,6 +61,7 @@ export interface SeatParts extends Omit<SinkParts, "signal"> {
   readonly mcpServers?: readonly McpServer[];
   readonly meta?: Meta;
   readonly restored?: Json;
+  readonly history?: readonly Remembered[];
   readonly services?: Partial<ClientServices>;
   readonly options?: readonly ConfigOption[];
 }
@@ -195,6 +197,7 @@ export class FakeHost {
       config: () => this.config(),
       readArtifact: ({ artifactId }, offset, length) =>
         Promise.resolve(this.#held.get(artifactId)!.subarray(offset, offset + length)),
+      history: () => Promise.resolve(this.#parts.history ?? []),
       state: (value) => {
         this.states.push(value);
         return told();
