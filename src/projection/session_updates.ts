@@ -80,10 +80,8 @@ function optionsUpdate(options: SessionConfigOption[], meta: Meta | undefined): 
 export function commandsUpdate(commands: readonly Command[], meta?: Meta): readonly EncodedUpdate[] {
   const named = commands.slice(0, LIMITS.commands).flatMap((command) => {
     const name = command.name.replace(/^\/+/, "");
-    // A name that is not one word cannot be typed, so it is none.
-    return name.length > 0 && name.length <= LIMITS.titleLength && !/\s/.test(name)
-      ? [{ ...command, name }]
-      : [];
+    // A name that is no line of words cannot be typed, so it is none.
+    return name.length <= LIMITS.titleLength && /^\S+( \S+)*$/.test(name) ? [{ ...command, name }] : [];
   });
   const extra = metaMember(meta);
   const encode = (count: number, length: number): EncodedUpdate => {

@@ -122,10 +122,13 @@ Deno.test("[G3] [G4] commands are a full bounded list that never fails", () => {
   const [update] = seen(commandsUpdate([
     { name: "/review", description: "Looks\nat it", hint: "what" },
     { name: "two words", description: "" },
+    { name: "two\nlines", description: "" },
+    { name: " ", description: "" },
     { name: "", description: "" },
   ]));
   assertEquals(update?.availableCommands, [
     { name: "review", description: "Looks at it", input: { hint: "what" } },
+    { name: "two words", description: "" },
   ]);
   for (const length of [10, 1000, 100_000]) {
     const many = Array.from({ length: 1000 }, (_, at) => ({

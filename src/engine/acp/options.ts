@@ -115,10 +115,12 @@ function optionsOf(list: Json | undefined): readonly ConfigOption[] {
     const flat = recordsOf(options).flatMap((each) =>
       Array.isArray(each.options) ? recordsOf(each.options) : [each]
     );
-    const choices = choicesOf(flat, "value");
-    return choices.some((choice) => choice.value === currentValue)
-      ? [{ ...base, type, value: currentValue, choices }]
-      : [];
+    return [{
+      ...base,
+      type,
+      value: currentValue,
+      choices: withCurrent(choicesOf(flat, "value"), currentValue),
+    }];
   });
 }
 
@@ -136,8 +138,13 @@ function select(
   value: Json | undefined,
   choices: readonly ConfigChoice[],
 ): ConfigOption | undefined {
-  if (typeof value !== "string" || !choices.some((choice) => choice.value === value)) return undefined;
-  return { id, name, category: id, type: "select", value, choices };
+  if (typeof value !== "string" || choices.length === 0) return undefined;
+  return { id, name, category: id, type: "select", value, choices: withCurrent(choices, value) };
+}
+
+/** Agents may run with a value that they do not offer, such as a model from their own configuration. */
+function withCurrent(choices: readonly ConfigChoice[], value: string): readonly ConfigChoice[] {
+  return choices.some((choice) => choice.value === value) ? choices : [...choices, { value, name: value }];
 }
 
 /** An option with another value; undefined where it does not take it. */

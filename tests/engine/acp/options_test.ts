@@ -61,6 +61,25 @@ Deno.test("[E1] [G1] modes, models and options of the agent are the Session's op
   ]);
 });
 
+Deno.test("[E1] [G1] a value that the agent has but does not offer is one of the choices", () => {
+  const settings = new Settings();
+  settings.opened({
+    models: { currentModelId: "mine", availableModels: [{ modelId: "m1", name: "M1" }] },
+    configOptions: [{ ...THINK, currentValue: "deep" }, { ...THINK, id: "none", options: [] }],
+  });
+  assertEquals(
+    settings.list().map((option) => option.type === "select" && [option.value, ...option.choices]),
+    [
+      ["mine", { value: "m1", name: "M1" }, { value: "mine", name: "mine" }],
+      ["deep", { value: "low", name: "Low" }, { value: "high", name: "High" }, {
+        value: "deep",
+        name: "deep",
+      }],
+      ["low", { value: "low", name: "low" }],
+    ],
+  );
+});
+
 const changes: readonly { name: string; wanted: ConfigOption; sent: unknown }[] = [
   {
     name: "a mode",
