@@ -81,6 +81,7 @@ function abilitiesOf(clientCapabilities: unknown): ClientAbilities {
     writeTextFile: files.writeTextFile === true,
     terminal: terminal === true,
     forms: isRecord(recordOf(elicitation).form),
+    urls: isRecord(recordOf(elicitation).url),
     booleanOptions: isRecord(recordOf(sessions.configOptions).boolean),
     notices: isRecord(sessions.notices),
     compaction: isRecord(sessions.compaction),

@@ -45,6 +45,8 @@ export interface EngineContext {
   state(value: Json, keptAs?: string): Promise<void>;
   /** Announcements that belong to no Turn. `meta` is passed through unread, here and below. */
   commands(commands: readonly Command[], meta?: Meta): Promise<void>;
+  /** How full the context window is, between Turns. */
+  usage(usage: Usage): Promise<void>;
   /** A title of the Session, for lists. */
   title(title: string, meta?: Meta): Promise<void>;
   /** New options or new choices; their values are the Host's own. */

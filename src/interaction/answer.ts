@@ -1,6 +1,8 @@
 import type { Answer, Interaction } from "../model/question.ts";
 import { ANSWER_FIELD, formFields } from "./form.ts";
 import { checkValues } from "./values.ts";
+import { LIMITS } from "../limits.ts";
+import type { Meta } from "../model/json.ts";
 
 /** A checked answer, or why what came is none. The sentence holds nothing that was typed. */
 export type AnswerResult = { readonly answer: Answer } | { readonly invalid: string };
@@ -13,9 +15,19 @@ export function answerOf(interaction: Interaction, response: unknown): AnswerRes
   if (!isObject(response)) {
     return { invalid: "The editor answered the dialog with something that is not an object" };
   }
-  return interaction.kind === "question" || interaction.kind === "form"
+  const { kind } = interaction;
+  const result = kind === "question" || kind === "form" || kind === "url"
     ? elicited(interaction, response)
     : permitted(interaction, response);
+  const meta = metaOf(response._meta);
+  return "invalid" in result || meta === undefined ? result : { answer: { ...result.answer, meta } };
+}
+
+/** What a Client adds to its answer, where that is an object within its bound. */
+function metaOf(meta: unknown): Meta | undefined {
+  if (!isObject(meta)) return undefined;
+  const { length } = JSON.stringify(meta);
+  return length > 2 && length <= LIMITS.metaBytes ? meta as Meta : undefined;
 }
 
 function permitted(interaction: Interaction, response: Plain): AnswerResult {
@@ -45,6 +57,11 @@ function elicited(interaction: Interaction, response: Plain): AnswerResult {
       : { invalid: `The editor answered the form with "${action}" and with values` };
   }
   if (action !== "accept") return { invalid: "The editor answered the form with an unknown action" };
+  if (interaction.kind === "url") {
+    return content === undefined || content === null
+      ? { answer: { kind: "values", values: {} } }
+      : { invalid: "The editor answered the page with values" };
+  }
   if (!isObject(content)) return { invalid: "The editor accepted the form without its values" };
   const checked = checkValues(formFields(interaction), content);
   if ("invalid" in checked) return checked;

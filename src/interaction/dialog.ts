@@ -1,6 +1,6 @@
 import type { PermissionOptionKind } from "@agentclientprotocol/sdk";
 import type { FormField, GrantScope, Interaction, QuestionOption } from "../model/question.ts";
-import type { JsonObject } from "../model/json.ts";
+import type { JsonObject, Meta } from "../model/json.ts";
 import { fits, oneLine, prefixEnd, safeCut, UPDATE_BYTES } from "../projection/encode.ts";
 import { formFields, formSchema } from "./form.ts";
 import { LIMITS } from "../limits.ts";
@@ -10,7 +10,7 @@ import { type Redact, redactSecrets } from "../model/redact.ts";
 /** What a dialog needs to know besides its question. */
 export interface DialogContext {
   readonly sessionId: string;
-  readonly abilities: { readonly forms: boolean };
+  readonly abilities: { readonly forms: boolean; readonly urls?: boolean };
   /** The tool's card as {@linkcode TurnProjection.card} gives it. */
   readonly card?: JsonObject;
   /** Takes secrets out of what is shown; {@linkcode redactSecrets} unless given. */
@@ -32,7 +32,9 @@ const SCOPE_LENGTH = 512;
  * `elicitation/create`. A question is never asked as a permission: its answers would read as approvals.
  */
 export function dialogOf(interaction: Interaction, context: DialogContext): Dialog {
-  const dialog = interaction.kind === "question" || interaction.kind === "form"
+  const dialog = interaction.kind === "url"
+    ? page(interaction, context)
+    : interaction.kind === "question" || interaction.kind === "form"
     ? elicitation(interaction, context)
     : permission(interaction, context);
   if ("params" in dialog && !fits(JSON.stringify(dialog.params), UPDATE_BYTES)) {
@@ -64,7 +66,9 @@ function permission(interaction: Interaction, context: DialogContext): Dialog {
         optionId: option.optionId,
         name: optionName(option, redact),
         kind: optionKind(option),
+        ...metaOf(option.meta),
       })),
+      ...metaOf(interaction.meta),
     },
   };
 }
@@ -127,8 +131,35 @@ function elicitation(interaction: Interaction, context: DialogContext): Dialog {
       mode: "form",
       message: bounded(redact(interaction.message)),
       requestedSchema: formSchema(fields, redact),
+      ...metaOf(interaction.meta),
     },
   };
+}
+
+/** Sends a person to a page. What is to be read there is no form, and no other dialog takes its place. */
+function page(interaction: Interaction, context: DialogContext): Dialog {
+  const { message, meta, page, toolCallId } = interaction;
+  if (context.abilities.urls !== true) {
+    return { unsupported: "The agent sends you to a page, which this editor does not open" };
+  }
+  if (page === undefined) return { unsupported: "The agent sends you to a page and does not say to which" };
+  const redact = context.redact ?? redactSecrets;
+  return {
+    method: "elicitation/create",
+    params: {
+      sessionId: context.sessionId,
+      ...(toolCallId === undefined ? {} : { toolCallId }),
+      mode: "url",
+      message: bounded(redact(message)),
+      url: page.url,
+      elicitationId: page.elicitationId,
+      ...metaOf(meta),
+    },
+  };
+}
+
+function metaOf(meta: Meta | undefined): { readonly _meta?: Meta } {
+  return meta === undefined ? {} : { _meta: meta };
 }
 
 /** What makes a form one that nobody could answer or check. */

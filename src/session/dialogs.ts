@@ -112,7 +112,7 @@ export class Dialogs {
     const result = answerOf(interaction, response);
     if ("invalid" in result) {
       presentation.fail(new SessionError("client_unsupported", result.invalid, { kind: interaction.kind }));
-    } else if (result.answer.kind === "cancel" && interaction.kind !== "form") {
+    } else if (result.answer.kind === "cancel" && interaction.kind !== "form" && interaction.kind !== "url") {
       // A person who closes a permission or a question wants the Turn to stop; the Host closes the question with it.
       presentation.fence("question");
     } else {
@@ -129,7 +129,7 @@ export class Dialogs {
     presentation: Presentation,
     ask: (card: JsonObject | undefined) => Promise<T>,
   ): Promise<T> {
-    const elicited = kind === "question" || kind === "form";
+    const elicited = kind === "question" || kind === "form" || kind === "url";
     if (toolCallId === undefined && elicited) return await ask(undefined);
     const { projection } = presentation;
     const cardId = toolCallId ?? interactionId;

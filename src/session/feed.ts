@@ -1,4 +1,4 @@
-import type { ClientServices, ReadRequest, RuntimeHost, Subscription } from "../host/contract.ts";
+import type { ReadRequest, RuntimeHost, Subscription } from "../host/contract.ts";
 import { HostError } from "../host/errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { Frame } from "../model/frame.ts";
@@ -8,6 +8,7 @@ import { DeadlineError, unlessAborted, within } from "./deadline.ts";
 import { SessionError } from "./errors.ts";
 import { sessionErrorOf } from "./failures.ts";
 import type { ClientPort, Clock, Log } from "./ports.ts";
+import { servicesOf } from "./services.ts";
 
 /** What a Feed tells the Attachment that owns it, one call at a time and in the order of the Host. */
 export interface FeedEvents {
@@ -203,8 +204,7 @@ export class Feed {
   /** Opens the next Subscription. With something to recover it keeps trying; without, the first refusal is the answer. */
   async #open(gap: Gap): Promise<Subscription> {
     const { host, sessionId, clock, client } = this.#options;
-    const { readTextFile, writeTextFile, terminal, forms } = client.abilities;
-    const services: ClientServices = { readTextFile, writeTextFile, terminal, forms };
+    const services = servicesOf(client.abilities);
     for (;;) {
       const attempt = gap.attempt++;
       // The first loss is made good at once.

@@ -1,4 +1,5 @@
-import type { JsonObject } from "../model/json.ts";
+import type { ClientHello } from "../model/extension.ts";
+import type { Json, JsonObject } from "../model/json.ts";
 
 /**
  * A `session/update`'s `update` value, already encoded as JSON and measured by the projection: its line stays under
@@ -16,12 +17,16 @@ export interface ClientAbilities {
   readonly terminal: boolean;
   /** Forms by `elicitation/create`. */
   readonly forms: boolean;
+  /** Pages by `elicitation/create`; not where absent. */
+  readonly urls?: boolean;
   /** Options that are on or off. */
   readonly booleanOptions: boolean;
   /** Notices. */
   readonly notices: boolean;
   /** Progress of compaction. */
   readonly compaction: boolean;
+  /** What it said of itself beyond that, for an Engine that passes it on. */
+  readonly hello?: ClientHello;
 }
 
 /** The connection to the Client. Order on the wire is the order of the calls, `update` and `request` together. */
@@ -37,6 +42,8 @@ export interface ClientPort {
   room(): Promise<void> | undefined;
   /** Resolves when all that was written before has left this process; rejects with {@linkcode ClientGone}. */
   flushed(): Promise<void>;
+  /** Tells it something that is no update. One that is gone needs no telling. */
+  notify(method: string, params: JsonObject): void;
   /**
    * Sends a request and waits for its raw, unchecked result. When the signal aborts the Client is told by `$/cancel_request`
    * and the promise rejects at once with the signal's reason. An error answer rejects with {@linkcode ClientRefused}.
@@ -57,11 +64,14 @@ export class ClientGone extends Error {
 export class ClientRefused extends Error {
   /** The JSON-RPC error code. */
   readonly code: number;
-  /** Keeps the code and the sentence of the answer. */
-  constructor(code: number, message: string) {
+  /** Details, unread. */
+  readonly data?: Json;
+  /** Keeps the code, the sentence and the details of the answer. */
+  constructor(code: number, message: string, data?: Json) {
     super(message);
     this.name = "ClientRefused";
     this.code = code;
+    this.data = data;
   }
 }
 

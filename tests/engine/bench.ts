@@ -136,6 +136,7 @@ function contextOf(parts: BenchParts, host: FakeHost, mode: () => string): Engin
       return Promise.resolve();
     },
     commands: () => Promise.resolve(),
+    usage: () => Promise.resolve(),
     title: (title) => {
       host.titles.push(title);
       parts.titled?.();

@@ -43,6 +43,8 @@ const FREEING: readonly string[] = ["terminal/kill", "terminal/release"];
 /** An {@linkcode EngineSink} that writes down what it is given, in order, and lets tests wait for it. */
 export class RecordingSink implements EngineSink {
   readonly entries: Entry[] = [];
+  /** Questions that were taken back. */
+  withdrawn = 0;
   /** How the background Runs end, in the order of their opening. */
   readonly backgrounds: { readonly sink: RecordingSink; readonly outcome: Promise<EngineOutcome> }[] = [];
   readonly #parts: SinkParts;
@@ -142,6 +144,7 @@ export class RecordingSink implements EngineSink {
   async ask(question: Question, signal?: AbortSignal): Promise<Answer> {
     this.#signal.throwIfAborted();
     await this.#take(["ask", question]);
+    signal?.addEventListener("abort", () => void this.withdrawn++, { once: true });
     const ends = signal === undefined ? this.#signal : AbortSignal.any([signal, this.#signal]);
     return await this.#answer(this.#parts.person?.(question), ends);
   }

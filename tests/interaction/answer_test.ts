@@ -33,6 +33,7 @@ for (const kind of ["permission", "sandbox_boundary", "client_capability"] as co
     }
     assertEquals(answer(interaction, { outcome: { outcome: "cancelled" }, _meta: { x: 1 } }), {
       kind: "cancel",
+      meta: { x: 1 },
     });
     assertEquals(
       answer(interaction, { outcome: { outcome: "selected", optionId: "deny", _meta: null } }),

@@ -14,7 +14,8 @@ export interface OpenRequest {
 export type ClientEvent =
   | { readonly kind: "update"; readonly sessionId: string; readonly update: Record<string, unknown> }
   | { readonly kind: "request"; readonly method: string; readonly params: JsonObject }
-  | { readonly kind: "cancelled"; readonly method: string };
+  | { readonly kind: "cancelled"; readonly method: string }
+  | { readonly kind: "told"; readonly method: string; readonly params: JsonObject };
 
 /** Everything that a modern editor offers. */
 export const EVERYTHING: ClientAbilities = {
@@ -49,6 +50,10 @@ export class ScriptedClient implements ClientPort {
   flushed(): Promise<void> {
     if (this.gone) return Promise.reject(new ClientGone());
     return this.#unflushed?.promise ?? Promise.resolve();
+  }
+
+  notify(method: string, params: JsonObject): void {
+    this.events.push({ kind: "told", method, params });
   }
 
   request(method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> {

@@ -92,6 +92,9 @@ export class SimClient implements ClientPort {
     return flushed.promise;
   }
 
+  /** Nothing that a simulation does tells it anything but updates. */
+  notify(): void {}
+
   request(method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> {
     const { tape, by } = this.#parts;
     if (signal.aborted) return Promise.reject(signal.reason);

@@ -1,6 +1,8 @@
-import { cut, isRecord, numberOf, recordOf, recordsOf, textOf } from "./shape.ts";
+import { type Block, type BlockBase, boundedBlock, type LinkBlock } from "../../model/block.ts";
+import { isRecord, metaOf, numberOf, recordOf, recordsOf, textOf } from "./shape.ts";
 import type { Diff, ToolContent } from "../../model/tool.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
+import { LIMITS } from "../../limits.ts";
 
 /** What a card shows, in the words of the model. */
 export interface Shown {
@@ -8,41 +10,69 @@ export interface Shown {
   readonly diffs: readonly Diff[];
 }
 
-/** UTF-16 units of a name that stands for something that cannot be shown. */
-const NAME = 200;
+/** Bytes of one block inside of a tool that are kept; images have their own limit where they are shown. */
+const BYTES = LIMITS.imageBytes;
 
-/**
- * A content block of a message as text: messages of the Host are text, so that what is none is named in its place. Undefined for
- * nothing to say.
- */
-export function messageTextOf(block: Json | undefined): string | undefined {
-  const { type, text, uri, name, title, mimeType, data, resource } = recordOf(block);
+/** A content block in the words of the model; undefined for one that says nothing or that version 1 of the protocol does not have. */
+export function blockOf(value: Json | undefined): Block | undefined {
+  const block = recordOf(value);
+  const { type, text, uri, mimeType, data, annotations, _meta } = block;
+  const meta = metaOf(_meta);
+  const base: BlockBase = {
+    ...(isRecord(annotations) && { annotations }),
+    ...(meta !== undefined && { meta }),
+  };
   switch (type) {
     case "text":
-      return textOf(text);
-    case "resource_link":
-      return typeof uri === "string" ? `[${label(title, name, uri)}](${uri})` : undefined;
+      return typeof text === "string" ? { ...base, kind: "text", text } : undefined;
     case "image":
     case "audio":
-      return typeof uri === "string" ? `[${type}](${uri})` : `[${type}, ${label(mimeType)}, ${sizeOf(data)}]`;
-    case "resource": {
-      const { uri, text, blob } = recordOf(resource);
-      if (typeof text === "string") return `[${label(uri)}]\n${text}`;
-      return `[${label(uri)}, ${sizeOf(blob)}]`;
-    }
+      if (typeof data !== "string" || typeof mimeType !== "string") return undefined;
+      return { ...base, kind: type, mimeType, data, ...(typeof uri === "string" && { uri }) };
+    case "resource_link":
+      return typeof uri === "string" ? { ...base, ...linkOf(uri, block) } : undefined;
+    case "resource":
+      return resourceOf(recordOf(block.resource), base);
     default:
       return undefined;
   }
 }
 
-/** The content of a tool call. What has no place in the model is named in a text. */
+function linkOf(uri: string, { name, mimeType, title, description, size }: JsonObject): LinkBlock {
+  const bytes = numberOf(size);
+  return {
+    kind: "link",
+    uri,
+    name: textOf(name) ?? uri,
+    ...(typeof mimeType === "string" && { mimeType }),
+    ...(typeof title === "string" && { title }),
+    ...(typeof description === "string" && { description }),
+    ...(bytes !== undefined && { size: bytes }),
+  };
+}
+
+function resourceOf({ uri, mimeType, text, blob, _meta }: JsonObject, base: BlockBase): Block | undefined {
+  if (typeof uri !== "string" || (typeof text !== "string" && typeof blob !== "string")) return undefined;
+  const contentMeta = metaOf(_meta);
+  return {
+    ...base,
+    kind: "resource",
+    uri,
+    ...(typeof mimeType === "string" && { mimeType }),
+    ...(typeof text === "string" ? { text } : { blob: String(blob) }),
+    ...(contentMeta !== undefined && { contentMeta }),
+  };
+}
+
+/** The content of a tool call. */
 export function shownOf(items: Json | undefined): Shown {
   const content: ToolContent[] = [];
   const diffs: Diff[] = [];
   for (const item of recordsOf(items)) {
     if (item.type === "content") {
-      const part = partOf(recordOf(item.content));
-      if (part !== undefined) content.push(part);
+      const block = blockOf(item.content);
+      if (block === undefined || (block.kind === "text" && block.text === "")) continue;
+      content.push(block.kind === "image" ? block : boundedBlock(block, BYTES));
     } else if (item.type === "terminal" && typeof item.terminalId === "string") {
       content.push({ kind: "terminal", terminalId: item.terminalId });
     } else if (item.type === "diff" && typeof item.path === "string" && typeof item.newText === "string") {
@@ -57,36 +87,6 @@ export function exitCodeOf(raw: Json | undefined): number | undefined {
   const { exitCode, exit_code } = recordOf(raw);
   const code = numberOf(exitCode) ?? numberOf(exit_code);
   return Number.isInteger(code) ? code : undefined;
-}
-
-function partOf(block: JsonObject): ToolContent | undefined {
-  const { type, uri, data, mimeType, name, resource } = block;
-  switch (type) {
-    case "image":
-      if (typeof data !== "string" || typeof mimeType !== "string") return undefined;
-      return { kind: "image", data, mimeType, ...(typeof uri === "string" && { uri }) };
-    case "resource_link":
-      if (typeof uri !== "string") return undefined;
-      return { kind: "link", uri, name: label(name, uri), ...(typeof mimeType === "string" && { mimeType }) };
-    case "resource": {
-      const { uri, text, mimeType } = recordOf(resource);
-      if (typeof text === "string") return { kind: "text", text };
-      if (typeof uri !== "string") return undefined;
-      return { kind: "link", uri, name: label(uri), ...(typeof mimeType === "string" && { mimeType }) };
-    }
-    default: {
-      const text = messageTextOf(block);
-      return text === undefined || text === "" ? undefined : { kind: "text", text };
-    }
-  }
-}
-
-function label(...names: readonly (Json | undefined)[]): string {
-  return cut(names.find((name) => typeof name === "string" && name !== "")?.toString() ?? "unnamed", NAME);
-}
-
-function sizeOf(base64: Json | undefined): string {
-  return typeof base64 === "string" ? `${Math.floor(base64.length * 3 / 4)} bytes` : "no bytes";
 }
 
 /** Raw input as the model keeps it: an object. */

@@ -2,14 +2,16 @@ import type { Agent, Seat } from "./agent.ts";
 import { AgentFailure } from "./failure.ts";
 import { AgentTurn } from "./turn.ts";
 import { atMost, pause, untilAborted } from "../waiting.ts";
-import { commandsOf, kindOf } from "./updates.ts";
+import { commandsOf, kindOf, usageOf } from "./updates.ts";
 import type { ConfigOption } from "../../model/config.ts";
 import type { EngineContext, EngineOutcome, EngineSink, EngineTurn } from "../contract.ts";
 import type { Hello } from "./hello.ts";
-import type { JsonObject } from "../../model/json.ts";
+import type { JsonObject, Meta } from "../../model/json.ts";
 import { LIMITS } from "../../limits.ts";
-import { recordOf } from "./shape.ts";
+import { metaOf, recordOf } from "./shape.ts";
+import { LateTurn } from "./late.ts";
 import { Requests } from "./requests.ts";
+import { OwnTerminals } from "./terminals.ts";
 import { Settings } from "./options.ts";
 import type { StopReason } from "../../model/run.ts";
 import { UsedIds } from "./voices.ts";
@@ -47,10 +49,14 @@ export class Conversation implements Seat {
   context: EngineContext;
   readonly #used = new UsedIds();
   readonly #requests: Requests;
+  readonly #terminals = new OwnTerminals();
   #turn: AgentTurn | undefined;
+  /** What the agent says beside prompts. */
+  #late: LateTurn | undefined;
+  /** Whether the last prompt was stopped: what comes behind it belongs to what nobody wants any more. */
+  #last: "answered" | "stopped" = "answered";
   /** Settles when a stopped prompt was answered, or the agent was given up for not answering. */
   #owed: Promise<void> | undefined;
-  #usage: JsonObject | undefined;
   #mode: "replaying" | "live" = "replaying";
 
   /** Takes its seat. Without `opened` what comes before {@linkcode live} is history that the Host has. */
@@ -71,9 +77,11 @@ export class Conversation implements Seat {
     this.#requests = new Requests({
       context: () => this.context,
       turn: () => this.#turn,
+      terminals: this.#terminals,
       faults: this.agent.faults,
     });
     this.agent.seat(this.sessionId, this);
+    void this.agent.gone.then(() => this.rest());
   }
 
   /** Whether a Turn can be had here. */
@@ -88,11 +96,12 @@ export class Conversation implements Seat {
   }
 
   /** Tells the agent which values are wanted. Rejects where it refuses one; those before it are set. */
-  async set(wanted: readonly ConfigOption[]): Promise<void> {
+  async set(wanted: readonly ConfigOption[], meta?: Meta): Promise<void> {
     for (const option of wanted) {
       const setting = this.settings.change(option, this.sessionId);
       if (setting === undefined) continue;
-      const answer = await this.agent.request(setting.method, setting.params, `set "${option.name}"`);
+      const params = { ...setting.params, ...(meta !== undefined && { _meta: meta }) };
+      const answer = await this.agent.request(setting.method, params, `set "${option.name}"`);
       this.settings.changed(option, answer);
     }
   }
@@ -106,10 +115,17 @@ export class Conversation implements Seat {
   async prompt({ turn, sink, signal, blocks }: Errand): Promise<EngineOutcome> {
     signal.throwIfAborted();
     const { agent, sessionId } = this;
-    const work = new AgentTurn({ turn, sink, signal, faults: agent.faults, used: this.#used });
+    const work = new AgentTurn({
+      turn,
+      sink,
+      signal,
+      faults: agent.faults,
+      used: this.#used,
+      terminals: this.#terminals,
+    });
+    this.#late?.end();
     this.#turn = work;
-    if (this.#usage !== undefined) work.push(this.#usage);
-    this.#usage = undefined;
+    this.#last = "answered";
     const rest = agent.work();
     const asked = agent.request("session/prompt", {
       sessionId,
@@ -118,6 +134,7 @@ export class Conversation implements Seat {
     }, "answer");
     asked.catch(() => {});
     const stop = () => {
+      this.#last = "stopped";
       void agent.notify("session/cancel", { sessionId });
       this.#owed = this.#settle(asked).finally(() => this.#owed = undefined);
     };
@@ -150,11 +167,41 @@ export class Conversation implements Seat {
         return this.#tell(update);
       case "turn":
         if (this.#mode === "replaying") return;
-        if (this.#turn !== undefined) return this.#turn.push(update);
-        // How full the window is stays true until the next Turn, which can say it.
-        if (update.sessionUpdate === "usage_update") this.#usage = update;
-        else this.agent.faults.count("idle");
+        if (this.#turn?.open) return this.#turn.push(update);
+        return this.#beside(update);
     }
+  }
+
+  /** Shows what belongs to no prompt. */
+  #beside(update: JsonObject): void {
+    const { context, agent: { faults } } = this;
+    if (update.sessionUpdate === "usage_update") {
+      const usage = usageOf(update);
+      if (usage === undefined) return faults.count("malformed");
+      return void context.usage(usage).catch(() => faults.count("malformed"));
+    }
+    if (this.#last === "stopped") return faults.count("idle");
+    faults.count("late");
+    this.#late ??= new LateTurn({
+      context,
+      faults,
+      used: this.#used,
+      terminals: this.#terminals,
+      over: () => this.#late = undefined,
+    });
+    this.#late.push(update);
+  }
+
+  /** Gives words to the prompt at work. False where the agent does not take them. */
+  async steer(turnId: string, blocks: readonly JsonObject[], meta: Meta | undefined): Promise<boolean> {
+    const { steering } = this.hello;
+    if (steering === undefined || this.#turn?.open !== true || this.#turn.turn.turnId !== turnId) {
+      return false;
+    }
+    const { sessionId } = this;
+    const params = { sessionId, prompt: blocks, ...(meta !== undefined && { _meta: meta }) };
+    const { taken } = await this.agent.request(steering, params, "take words while it works");
+    return taken !== false;
   }
 
   answered(): void {
@@ -162,15 +209,26 @@ export class Conversation implements Seat {
   }
 
   room(): Promise<void> | undefined {
-    return this.#turn?.room();
+    return this.#turn?.room() ?? this.#late?.room();
   }
 
   request(method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> {
     return this.#requests.answer(method, params, signal);
   }
 
+  completed(params: JsonObject): boolean {
+    return this.#requests.completed(params);
+  }
+
+  /** Nobody uses it for now: what it began ends. */
+  rest(): void {
+    this.#late?.end();
+    this.#terminals.close();
+  }
+
   /** Gives the Session up; the agent frees it where it can take it up again. */
   async end(): Promise<void> {
+    this.rest();
     this.agent.leave(this.sessionId, this);
     if (this.serving && this.hello.close) {
       await this.agent.request("session/close", { sessionId: this.sessionId }, "close a Session").catch(
@@ -184,15 +242,17 @@ export class Conversation implements Seat {
     const told = (saying: Promise<void>) => void saying.catch(() => this.agent.faults.count("malformed"));
     switch (update.sessionUpdate) {
       case "available_commands_update":
-        return told(context.commands(commandsOf(update.availableCommands)));
+        return told(context.commands(commandsOf(update.availableCommands), metaOf(update._meta)));
       case "session_info_update":
-        return typeof update.title === "string" ? told(context.title(update.title)) : undefined;
+        return typeof update.title === "string"
+          ? told(context.title(update.title, metaOf(update._meta)))
+          : undefined;
       case "config_option_update":
         settings.replaced(update.configOptions);
-        return told(context.configured(settings.list()));
+        return told(context.configured(settings.list(), { options: metaOf(update._meta) }));
       case "current_mode_update":
         if (!settings.moded(update.currentModeId)) return this.agent.faults.count("malformed");
-        return told(context.configured(settings.list()));
+        return told(context.configured(settings.list(), { mode: metaOf(update._meta) }));
     }
   }
 

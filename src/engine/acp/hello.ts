@@ -1,4 +1,5 @@
 import { isRecord, recordOf, recordsOf, textOf } from "./shape.ts";
+import { mayRunCommands } from "../command.ts";
 import type { ClientServices } from "../../host/contract.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
 
@@ -17,6 +18,8 @@ export interface Hello {
   readonly resume: boolean;
   readonly close: boolean;
   readonly additionalDirectories: boolean;
+  /** The method by which it takes words while it works; absent where it takes none. */
+  readonly steering?: string;
   /** Its ways to log in, in ACP's own shape. */
   readonly authMethods: readonly JsonObject[];
 }
@@ -45,6 +48,7 @@ export function helloOf(result: unknown): Hello {
     resume: isRecord(session.resume),
     close: isRecord(session.close),
     additionalDirectories: isRecord(session.additionalDirectories),
+    ...optional("steering", recordOf(recordOf(recordOf(agentCapabilities)._meta).gangway).steering),
     authMethods: recordsOf(authMethods),
   };
 }
@@ -56,14 +60,16 @@ export function greeting(services: ClientServices, version: string): JsonObject 
     clientInfo: { name: "gangway", title: "Gangway", version },
     clientCapabilities: {
       fs: { readTextFile: services.readTextFile, writeTextFile: services.writeTextFile },
-      terminal: services.terminal,
-      ...(services.forms && { elicitation: { form: {} } }),
-      session: { configOptions: { boolean: {} }, notices: {} },
+      terminal: services.terminal || mayRunCommands(),
+      ...((services.forms || services.urls === true) && {
+        elicitation: { ...(services.forms && { form: {} }), ...(services.urls === true && { url: {} }) },
+      }),
+      session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
     },
   };
 }
 
-function optional(name: "name" | "title" | "version", value: Json | undefined): Pick<Hello, typeof name> {
+function optional(name: "name" | "title" | "version" | "steering", value: Json | undefined): Pick<Hello, typeof name> {
   const text = textOf(value);
   return text === undefined ? {} : { [name]: text };
 }

@@ -107,6 +107,7 @@ function contextOf(cwd: string): EngineContext {
     history: () => Promise.resolve([]),
     state: done,
     commands: done,
+    usage: done,
     title: done,
     configured: done,
     elicited: done,

@@ -1,6 +1,6 @@
 import type { Answer, FormChoice, FormField, Question, QuestionOption } from "../../model/question.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
-import { isRecord, numberOf, recordOf, recordsOf, textOf } from "./shape.ts";
+import { isRecord, metaOf, numberOf, recordOf, recordsOf, textOf } from "./shape.ts";
 
 /** A permission request of an agent as a question; undefined where it offers nothing to choose. */
 export function permissionOf(
@@ -8,9 +8,10 @@ export function permissionOf(
   tool: { readonly id: string | undefined; readonly title: string | undefined },
 ): Question | undefined {
   const options = recordsOf(params.options).flatMap((option): QuestionOption[] => {
-    const { optionId, name, kind } = option;
+    const { optionId, name, kind, _meta } = option;
     if (typeof optionId !== "string") return [];
     const said = String(kind);
+    const meta = metaOf(_meta);
     return [{
       optionId,
       name: textOf(name) ?? optionId,
@@ -18,22 +19,28 @@ export function permissionOf(
       effect: said.startsWith("allow_") ? "allow" : "deny",
       // The agent remembers what was allowed always, and knows how far that reaches; the Host does not.
       ...(said.endsWith("_always") && { lasting: true }),
+      ...(meta !== undefined && { meta }),
     }];
   });
   if (options.length === 0) return undefined;
+  const meta = metaOf(params._meta);
   return {
     kind: "permission",
     ...(tool.id !== undefined && { toolCallId: tool.id }),
     message: tool.title ?? "The agent asks for a permission",
     options,
+    ...(meta !== undefined && { meta }),
   };
 }
 
 /** The answer to a permission request. */
 export function permissionAnswer(answer: Answer | undefined): JsonObject {
-  return answer?.kind === "option"
-    ? { outcome: { outcome: "selected", optionId: answer.optionId } }
-    : { outcome: { outcome: "cancelled" } };
+  return {
+    outcome: answer?.kind === "option"
+      ? { outcome: "selected", optionId: answer.optionId }
+      : { outcome: "cancelled" },
+    ...(answer?.meta !== undefined && { _meta: answer.meta }),
+  };
 }
 
 /** A form of an agent as a question; undefined for what is no form that can be shown. */
@@ -48,19 +55,39 @@ export function formOf(params: JsonObject, toolCallId: string | undefined): Ques
     fields.push(field);
   }
   if (fields.length === 0) return undefined;
+  const meta = metaOf(params._meta);
   return {
     kind: "form",
     ...(toolCallId !== undefined && { toolCallId }),
     message: textOf(message) ?? "",
     options: [],
     fields,
+    ...(meta !== undefined && { meta }),
   };
 }
 
-/** The answer to a form. */
-export function formAnswer(answer: Answer | undefined): JsonObject {
-  if (answer?.kind === "values") return { action: "accept", content: answer.values };
-  return { action: answer?.kind === "decline" ? "decline" : "cancel" };
+/** A page that a person is sent to, as a question; undefined where it is not said which. */
+export function pageOf(params: JsonObject, toolCallId: string | undefined): Question | undefined {
+  const { message, url, elicitationId } = params;
+  if (typeof url !== "string" || !URL.canParse(url) || typeof elicitationId !== "string") return undefined;
+  const meta = metaOf(params._meta);
+  return {
+    kind: "url",
+    ...(toolCallId !== undefined && { toolCallId }),
+    message: textOf(message) ?? "",
+    options: [],
+    page: { url, elicitationId },
+    ...(meta !== undefined && { meta }),
+  };
+}
+
+/** The answer to a form, or to a page, which has no values. */
+export function formAnswer(answer: Answer | undefined, kind: "form" | "url" = "form"): JsonObject {
+  const extra: JsonObject = answer?.meta === undefined ? {} : { _meta: answer.meta };
+  if (answer?.kind === "values") {
+    return { action: "accept", ...(kind === "form" && { content: answer.values }), ...extra };
+  }
+  return { action: answer?.kind === "decline" ? "decline" : "cancel", ...extra };
 }
 
 function fieldOf(name: string, property: JsonObject, required: boolean): FormField | undefined {

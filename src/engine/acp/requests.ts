@@ -2,11 +2,13 @@ import type { Answer, Question } from "../../model/question.ts";
 import type { AgentTurn } from "./turn.ts";
 import type { EngineContext } from "../contract.ts";
 import type { Faults } from "./faults.ts";
-import { formAnswer, formOf, permissionAnswer, permissionOf } from "./questions.ts";
+import { formAnswer, formOf, pageOf, permissionAnswer, permissionOf } from "./questions.ts";
 import { HostError } from "../../host/errors.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
 import { readOwnFile, writeOwnFile } from "./files.ts";
-import { recordOf, textOf } from "./shape.ts";
+import { mayRunCommands } from "../command.ts";
+import { metaOf, recordOf, textOf } from "./shape.ts";
+import { isOwnTerminal, type OwnTerminals } from "./terminals.ts";
 import { refused } from "./link.ts";
 import { untilAborted } from "../waiting.ts";
 
@@ -15,12 +17,16 @@ export interface RequestParts {
   readonly context: () => EngineContext;
   /** The Turn that is at work. */
   readonly turn: () => AgentTurn | undefined;
+  /** Terminals that run here. */
+  readonly terminals: OwnTerminals;
   readonly faults: Faults;
 }
 
 /** Answers what an agent asks about one of its Sessions. */
 export class Requests {
   readonly #parts: RequestParts;
+  /** Pages that a person was sent to and that are not done. */
+  readonly #pages = new Set<string>();
 
   /** Answers nothing by itself. */
   constructor(parts: RequestParts) {
@@ -75,19 +81,40 @@ export class Requests {
       this.#parts.faults.count("idle");
       return formAnswer(undefined);
     }
-    if (!turn.turn.services().forms) throw refused(-32602, "The editor that shows this Turn has no forms");
+    const kind = params.mode === "url" ? "url" : "form";
+    const { forms, urls = false } = turn.turn.services();
+    if (!(kind === "url" ? urls : forms)) {
+      const what = kind === "url" ? "opens no pages" : "has no forms";
+      throw refused(-32602, `The editor that shows this Turn ${what}`);
+    }
     await turn.drained();
     const called = textOf(params.toolCallId);
-    const question = formOf(params, called === undefined ? undefined : turn.tools.idOf(called));
-    if (question !== undefined) return formAnswer(await this.#ask(turn, question, signal));
-    this.#parts.faults.count("malformed");
-    throw refused(-32602, "Only forms of fields with known types can be shown");
+    const toolCallId = called === undefined ? undefined : turn.tools.idOf(called);
+    const question = kind === "url" ? pageOf(params, toolCallId) : formOf(params, toolCallId);
+    if (question === undefined) {
+      this.#parts.faults.count("malformed");
+      throw refused(
+        -32602,
+        kind === "url"
+          ? "A page needs an id and a URL"
+          : "Only forms of fields with known types can be shown",
+      );
+    }
+    if (question.page !== undefined) this.#pages.add(question.page.elicitationId);
+    return formAnswer(await this.#ask(turn, question, signal), kind);
+  }
+
+  /** What a person was sent to a page for is done. False where nobody was sent from here. */
+  completed({ elicitationId }: JsonObject): boolean {
+    if (typeof elicitationId !== "string" || !this.#pages.delete(elicitationId)) return false;
+    this.#parts.context().elicited(elicitationId).catch(() => this.#parts.faults.count("malformed"));
+    return true;
   }
 
   /** Undefined where the Turn was stopped, the agent took its question back, or nobody can be asked. */
   async #ask(turn: AgentTurn, question: Question, signal: AbortSignal): Promise<Answer | undefined> {
     try {
-      return await untilAborted(turn.sink.ask(question), AbortSignal.any([signal, turn.signal]));
+      return await untilAborted(turn.sink.ask(question, signal), AbortSignal.any([signal, turn.signal]));
     } catch {
       return undefined;
     }
@@ -112,6 +139,8 @@ export class Requests {
   }
 
   async #terminal(method: string, params: JsonObject, signal: AbortSignal): Promise<Json> {
+    const { terminals, context } = this.#parts;
+    if (isOwnTerminal(params.terminalId)) return await terminals.answer(method, params, context(), signal);
     const turn = this.#parts.turn();
     if (turn?.turn.services().terminal === true) {
       try {
@@ -120,16 +149,22 @@ export class Requests {
         throw asError(error);
       }
     }
-    // Without an editor there is no terminal that could be left behind.
+    // Without an editor there is no terminal of its that could be left behind.
     if (method === "terminal/kill" || method === "terminal/release") return {};
-    throw refused(-32603, "No editor that shows this Turn offers terminals");
+    if (method !== "terminal/create") throw refused(-32002, "There is no such terminal");
+    if (mayRunCommands()) return await terminals.answer(method, params, context(), signal);
+    throw refused(
+      -32603,
+      "No editor that shows this Turn offers terminals, and Gangway may run nothing: start it with --allow-run=sh",
+    );
   }
 }
 
 /** Calls the editor; the Host fills in the Session. */
 function call(turn: AgentTurn, method: string, params: JsonObject, signal: AbortSignal): Promise<Json> {
-  const { sessionId: _, ...rest } = params;
-  return turn.sink.call(method, rest, signal);
+  const { sessionId: _, _meta, ...rest } = params;
+  const meta = metaOf(_meta);
+  return turn.sink.call(method, meta === undefined ? rest : { ...rest, _meta: meta }, signal);
 }
 
 /** Whether the editor went away, rather than refused. */

@@ -5,6 +5,7 @@ import type { Errand } from "./conversation.ts";
 import type { EngineContext, EngineOutcome, EngineSession, EngineSink, EngineTurn } from "../contract.ts";
 import type { Keeper } from "./keeper.ts";
 import type { Lobby, Opened } from "./lobby.ts";
+import type { TurnInput } from "../../model/prompt.ts";
 import { untilAborted } from "../waiting.ts";
 
 /** A stopped Turn's outcome, which the Host ignores. */
@@ -64,12 +65,29 @@ export class AgentSession implements EngineSession {
     }
   }
 
+  /** Passes words on to an agent that takes them while it works. */
+  async steer(turnId: string, input: TurnInput): Promise<boolean> {
+    const opened = await this.#opened?.catch(() => undefined);
+    if (opened === undefined || !opened.conversation.serving) return false;
+    const { conversation } = opened;
+    const { signal } = this.#closing;
+    try {
+      const { blocks } = await blocksOf(input, conversation.hello.prompt, this.#context, signal);
+      return await conversation.steer(turnId, blocks, input.meta);
+    } catch (error) {
+      // Words that it refuses wait for their turn.
+      if (error instanceof AgentFailure) return false;
+      throw error;
+    }
+  }
+
   /** Stops what runs. The agent's Session is left in order behind it: an agent may take its time to answer. */
   close(): Promise<void> {
     this.#closing.abort(new AgentFailure("engine_gone", "The Session was closed"));
-    this.#opened?.then(({ conversation }) => this.#parts.lobby.leave(this.#context, conversation)).catch(
-      () => {},
-    );
+    this.#opened?.then(({ conversation }) => {
+      conversation.rest();
+      this.#parts.lobby.leave(this.#context, conversation);
+    }).catch(() => {});
     return Promise.resolve();
   }
 

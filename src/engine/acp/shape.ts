@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from "../../model/json.ts";
+import type { Json, JsonObject, Meta } from "../../model/json.ts";
+import { LIMITS } from "../../limits.ts";
 
 /** An object's members; none for anything else, so that what an agent sends can be looked into whatever it is. */
 export function recordOf(value: unknown): JsonObject {
@@ -23,6 +24,13 @@ export function textOf(value: Json | undefined): string | undefined {
 /** A number that JSON can hold; undefined for anything else. */
 export function numberOf(value: Json | undefined): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+/** Metadata that says something and is within its bound; undefined for any other. */
+export function metaOf(value: Json | undefined): Meta | undefined {
+  if (!isRecord(value)) return undefined;
+  const { length } = JSON.stringify(value);
+  return length > 2 && length <= LIMITS.metaBytes ? value : undefined;
 }
 
 /** A text of at most `most` UTF-16 units, cut visibly and never inside a character. */

@@ -1,10 +1,11 @@
-import { cut, numberOf, recordsOf, textOf } from "./shape.ts";
+import { cut, metaOf, numberOf, recordsOf, textOf } from "./shape.ts";
 import { exitCodeOf, rawInputOf, type Shown, shownOf } from "./content.ts";
 import type { EngineSink } from "../contract.ts";
 import type { Faults } from "./faults.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
 import { LIMITS } from "../../limits.ts";
 import type { ToolContent, ToolInput, ToolKind, ToolLocation, ToolResult } from "../../model/tool.ts";
+import { isOwnTerminal, type OwnTerminal, type OwnTerminals } from "./terminals.ts";
 import type { UsedIds } from "./voices.ts";
 
 /** UTF-16 units of content that a tool shows before its end, all of it together; the end brings it whole. */
@@ -32,12 +33,18 @@ export class Tools {
   readonly #faults: Faults;
   readonly #used: UsedIds;
   readonly #prefix: string;
+  readonly #terminals: OwnTerminals;
+  /** Terminals that run here, by the tool that shows them; what they wrote outlives their release. */
+  readonly #shown = new Map<string, Map<string, OwnTerminal>>();
   /** Ids as the Host knows them: an agent that begins to count anew with each prompt gets others. */
   readonly #ids = new Map<string, string>();
-  readonly #open = new Map<string, JsonObject>();
+  readonly #live = new Map<string, JsonObject>();
 
   /** `prefix` makes ids unique in the Session. */
-  constructor(parts: { sink: EngineSink; faults: Faults; used: UsedIds; prefix: string }) {
+  constructor(
+    parts: { sink: EngineSink; faults: Faults; used: UsedIds; prefix: string; terminals: OwnTerminals },
+  ) {
+    this.#terminals = parts.terminals;
     this.#sink = parts.sink;
     this.#faults = parts.faults;
     this.#used = parts.used;
@@ -48,23 +55,42 @@ export class Tools {
   async take(update: JsonObject): Promise<void> {
     const { toolCallId } = update;
     if (typeof toolCallId !== "string" || toolCallId === "") return this.#faults.count("malformed");
-    const before = this.#open.get(toolCallId);
+    const before = this.#live.get(toolCallId);
     if (before === undefined && this.#ids.has(toolCallId)) return this.#faults.count("ended_tool");
     const id = this.#ids.get(toolCallId) ?? this.#name(toolCallId);
     const changed = Object.entries(update).filter(([name, value]) =>
       value !== null && name !== "sessionUpdate"
     );
     const now: JsonObject = { ...before, ...Object.fromEntries(changed) };
-    this.#open.set(toolCallId, now);
+    this.#live.set(toolCallId, now);
     const status = now.status;
     const ends = status === "completed" || status === "failed";
     if (before === undefined) await this.#sink.toolStart(id, inputOf(now, toolCallId, !ends));
     else if (INPUT.some((name) => !same(before[name], now[name]))) {
       await this.#sink.toolInput(id, inputOf(now, toolCallId, !ends));
     }
+    await this.#hear(toolCallId, id, now.content);
     if (!ends) return;
-    this.#open.delete(toolCallId);
-    await this.#sink.toolResult(id, resultOf(now, status));
+    this.#live.delete(toolCallId);
+    const terminals = this.#shown.get(toolCallId);
+    this.#shown.delete(toolCallId);
+    await this.#sink.toolResult(id, resultOf(now, status, terminals));
+  }
+
+  /** What a terminal of ours shows no editor can show: the tool itself does. */
+  async #hear(toolCallId: string, id: string, content: Json | undefined): Promise<void> {
+    for (const { type, terminalId } of recordsOf(content)) {
+      const terminal = type === "terminal" ? this.#terminals.get(terminalId) : undefined;
+      if (terminal === undefined) continue;
+      const shown = this.#shown.get(toolCallId) ?? new Map<string, OwnTerminal>();
+      this.#shown.set(toolCallId, shown.set(String(terminalId), terminal));
+      await terminal.hear((stream, text) => this.#sink.toolOutput(id, stream, text));
+    }
+  }
+
+  /** Whether a tool has not ended. */
+  get open(): boolean {
+    return this.#live.size > 0;
   }
 
   /** What the Host calls a tool; undefined for one that was not heard of. */
@@ -74,13 +100,13 @@ export class Tools {
 
   /** What a tool is called. */
   titleOf(toolCallId: string): string | undefined {
-    return textOf(this.#open.get(toolCallId)?.title);
+    return textOf(this.#live.get(toolCallId)?.title);
   }
 
   /** The Turn is over. The Host marks what is still open as interrupted. */
   close(): void {
-    for (const _ of this.#open) this.#faults.count("open_tool");
-    this.#open.clear();
+    for (const _ of this.#live) this.#faults.count("open_tool");
+    this.#live.clear();
   }
 
   #name(toolCallId: string): string {
@@ -90,11 +116,24 @@ export class Tools {
   }
 }
 
-function resultOf(now: JsonObject, status: "completed" | "failed"): ToolResult {
-  const exitCode = exitCodeOf(now.rawOutput);
+function resultOf(
+  now: JsonObject,
+  status: "completed" | "failed",
+  terminals: ReadonlyMap<string, OwnTerminal> = new Map(),
+): ToolResult {
+  const ends = [...terminals.values()].flatMap(({ exit }) => exit?.exitCode ?? []);
+  const exitCode = exitCodeOf(now.rawOutput) ?? ends.at(-1);
+  const { content, diffs } = shownOf(now.content);
+  const own = (part: ToolContent) => part.kind === "terminal" ? terminals.get(part.terminalId) : undefined;
+  // Where there is nothing else to show, what the tool wrote stays as it is.
+  const alone = content.every((part) => own(part) !== undefined);
   return {
     status,
-    ...shownOf(now.content),
+    content: alone ? [] : content.map((part) => {
+      const terminal = own(part);
+      return terminal === undefined ? part : { kind: "text", text: terminal.output };
+    }),
+    diffs,
     ...(exitCode !== undefined && { exitCode }),
     ...(now.rawOutput !== undefined && { raw: now.rawOutput }),
   };
@@ -103,7 +142,8 @@ function resultOf(now: JsonObject, status: "completed" | "failed"): ToolResult {
 function inputOf(now: JsonObject, toolCallId: string, open: boolean): ToolInput {
   const { title, name, kind, locations, rawInput, content, _meta } = now;
   const raw = rawInputOf(rawInput);
-  const shown = open ? within(shownOf(content)) : undefined;
+  const meta = metaOf(_meta);
+  const shown = open ? within(shownOf(withoutOwn(content))) : undefined;
   return {
     // What an agent announces is what it is going to do; it does not say whether more is to come.
     complete: true,
@@ -114,8 +154,13 @@ function inputOf(now: JsonObject, toolCallId: string, open: boolean): ToolInput 
     ...(typeof name === "string" && { name }),
     ...(raw !== undefined && { raw }),
     ...(shown !== undefined && { shown }),
-    ...metaOf(_meta),
+    ...(meta !== undefined && { meta }),
   };
+}
+
+/** Without terminals of ours, whose output is the tool's. */
+function withoutOwn(content: Json | undefined): JsonObject[] {
+  return recordsOf(content).filter((item) => item.type !== "terminal" || !isOwnTerminal(item.terminalId));
 }
 
 function locationsOf(list: Json | undefined): ToolLocation[] {
@@ -124,11 +169,6 @@ function locationsOf(list: Json | undefined): ToolLocation[] {
     const at = numberOf(line);
     return [{ path, ...(at !== undefined && { line: at }) }];
   });
-}
-
-function metaOf(meta: Json | undefined): Pick<ToolInput, "meta"> {
-  if (typeof meta !== "object" || meta === null || Array.isArray(meta)) return {};
-  return JSON.stringify(meta).length <= LIMITS.metaBytes ? { meta: meta as JsonObject } : {};
 }
 
 /** As much as may be shown before the end; undefined for nothing. */
@@ -142,6 +182,10 @@ function within(shown: Shown): Shown | undefined {
     return true;
   });
   const content = shown.content.flatMap((part): ToolContent[] => {
+    if (part.kind === "resource" && part.text !== undefined) {
+      left -= part.text.length;
+      return left < 0 ? [] : [part];
+    }
     if (part.kind !== "text") return [part];
     if (left <= 0) return [];
     const text = cut(part.text, left);

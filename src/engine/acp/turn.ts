@@ -1,9 +1,11 @@
 import type { EngineSink, EngineTurn } from "../contract.ts";
 import type { Faults } from "./faults.ts";
-import { messageTextOf } from "./content.ts";
+import { blockOf } from "./content.ts";
+import { Compactions } from "./compactions.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { planOf, usageOf } from "./updates.ts";
-import { textOf } from "./shape.ts";
+import { metaOf, textOf } from "./shape.ts";
+import type { OwnTerminals } from "./terminals.ts";
 import { Tools } from "./tools.ts";
 import { type UsedIds, Voices } from "./voices.ts";
 
@@ -15,6 +17,7 @@ export interface TurnParts {
   readonly signal: AbortSignal;
   readonly faults: Faults;
   readonly used: UsedIds;
+  readonly terminals: OwnTerminals;
 }
 
 /** Updates that wait for the Host, above which nothing more is read of the agent. */
@@ -27,6 +30,7 @@ export class AgentTurn {
   readonly signal: AbortSignal;
   readonly tools: Tools;
   readonly #voices: Voices;
+  readonly #compactions: Compactions;
   readonly #faults: Faults;
   #queue: JsonObject[] = [];
   #pumping: Promise<void> | undefined;
@@ -40,8 +44,9 @@ export class AgentTurn {
     this.signal = parts.signal;
     this.#faults = parts.faults;
     const names = { sink: parts.sink, faults: parts.faults, used: parts.used, prefix: parts.turn.runId };
-    this.tools = new Tools(names);
+    this.tools = new Tools({ ...names, terminals: parts.terminals });
     this.#voices = new Voices(names);
+    this.#compactions = new Compactions(names);
   }
 
   /** Takes an update that belongs to a Turn. */
@@ -52,6 +57,11 @@ export class AgentTurn {
     this.#pumping = this.#pump();
     // Whoever waits for it is told; until then it stays as it is, so that nothing more is taken.
     this.#pumping.catch(() => {});
+  }
+
+  /** Whether what comes now belongs to it. */
+  get open(): boolean {
+    return this.#state === "open";
   }
 
   /** The prompt was answered. */
@@ -96,7 +106,7 @@ export class AgentTurn {
         await this.#voices.pause();
         return await this.tools.take(update);
       case "plan":
-        return await this.sink.plan(planOf(update.entries));
+        return await this.sink.plan(planOf(update.entries), metaOf(update._meta));
       case "usage_update": {
         const usage = usageOf(update);
         return usage === undefined ? this.#faults.count("malformed") : await this.sink.usage(usage);
@@ -105,14 +115,22 @@ export class AgentTurn {
         const { severity, title, description } = update;
         if (typeof title !== "string" || title === "") return this.#faults.count("malformed");
         const known = severity === "warning" || severity === "error" ? severity : "info";
-        return await this.sink.notice(known, title, textOf(description));
+        return await this.sink.notice(known, title, textOf(description), metaOf(update._meta));
       }
+      case "compaction_update":
+        return await this.#compactions.update(update);
+      case "compaction_summary_chunk":
+        return await this.#compactions.chunk(update);
     }
   }
 
-  async #say(channel: "text" | "thinking", { content, messageId }: JsonObject): Promise<void> {
-    const text = messageTextOf(content);
-    if (text === undefined) return this.#faults.count("malformed");
-    if (text !== "") await this.#voices.say(textOf(messageId), channel, text);
+  async #say(channel: "text" | "thinking", { content, messageId, _meta }: JsonObject): Promise<void> {
+    const block = blockOf(content);
+    if (block === undefined) return this.#faults.count("malformed");
+    const [id, meta] = [textOf(messageId), metaOf(_meta)];
+    if (block.kind !== "text" || block.meta !== undefined || block.annotations !== undefined) {
+      return await this.#voices.show(id, channel, block, meta);
+    }
+    if (block.text !== "") await this.#voices.say(id, channel, block.text, meta);
   }
 }

@@ -1,13 +1,20 @@
-import type { Channel } from "../../model/message.ts";
+import type { Block } from "../../model/block.ts";
+import { type Channel, partId } from "../../model/message.ts";
 import type { EngineSink } from "../contract.ts";
 import type { Faults } from "./faults.ts";
+import type { Meta } from "../../model/json.ts";
 
 /** Messages of a Turn that stay open for more of them; the one that was silent for longest ends first. */
 const OPEN = 8;
 
+/** One message. What is no plain text, and text with other metadata, is a part of its own. */
 interface Voice {
   readonly id: string;
   readonly channel: Channel;
+  /** The part that is or was spoken; -1 before the first. */
+  part: number;
+  /** The metadata of a part of text that goes on, encoded; undefined where none does. */
+  speaking: string | undefined;
 }
 
 /** What all Turns of a Session share: ids that were used. */
@@ -50,45 +57,70 @@ export class Voices {
     this.#prefix = parts.prefix;
   }
 
-  /** Takes the next chunk. */
-  say(messageId: string | undefined, channel: Channel, text: string): Promise<void> {
-    if (messageId === undefined) {
-      if (this.#nameless?.channel === channel) return this.#sink.message(this.#nameless.id, channel, text);
-      return this.#begin(channel, text);
+  /** Takes the next chunk of text. */
+  async say(messageId: string | undefined, channel: Channel, text: string, meta?: Meta): Promise<void> {
+    const voice = this.#present(messageId, channel) ?? await this.#begin(messageId, channel);
+    const about = meta === undefined ? "" : JSON.stringify(meta);
+    if (voice.speaking !== about) {
+      if (voice.speaking !== undefined) await this.#end(voice);
+      voice.part++;
+      voice.speaking = about;
     }
-    const voice = this.#open.get(messageId);
-    if (voice?.channel === channel) {
-      if (this.#open.size > 1) this.#touch(messageId, voice);
-      return this.#sink.message(voice.id, channel, text);
-    }
-    if (voice !== undefined) this.#faults.count("channel");
-    return this.#name(messageId, channel, text);
+    await this.#sink.message(partId(voice.id, voice.part), channel, text, meta);
+  }
+
+  /** Takes a chunk that is not just text. */
+  async show(messageId: string | undefined, channel: Channel, block: Block, meta?: Meta): Promise<void> {
+    const voice = this.#present(messageId, channel) ?? await this.#begin(messageId, channel);
+    await this.#end(voice);
+    voice.part++;
+    await this.#sink.content(partId(voice.id, voice.part), channel, block, meta);
   }
 
   /** Something else came: the next chunk without an id is another message. */
   async pause(): Promise<void> {
     const ended = this.#nameless;
     this.#nameless = undefined;
-    if (ended !== undefined) await this.#sink.messageComplete(ended.id);
+    if (ended !== undefined) await this.#end(ended);
   }
 
-  async #begin(channel: Channel, text: string): Promise<void> {
-    await this.pause();
-    this.#nameless = { id: this.#next(), channel };
-    await this.#sink.message(this.#nameless.id, channel, text);
+  /** The voice that goes on. */
+  #present(messageId: string | undefined, channel: Channel): Voice | undefined {
+    const voice = messageId === undefined ? this.#nameless : this.#open.get(messageId);
+    if (voice === undefined) return undefined;
+    if (voice.channel !== channel) {
+      if (messageId !== undefined) this.#faults.count("channel");
+      return undefined;
+    }
+    if (messageId !== undefined && this.#open.size > 1) this.#touch(messageId, voice);
+    return voice;
   }
 
-  async #name(messageId: string, channel: Channel, text: string): Promise<void> {
+  async #begin(messageId: string | undefined, channel: Channel): Promise<Voice> {
     await this.pause();
+    if (messageId === undefined) return this.#nameless = this.#voice(this.#next(), channel);
     const usable = /^[\x21-\x7e]{1,128}$/.test(messageId) && this.#used.take(messageId);
-    const voice = { id: usable ? messageId : this.#next(), channel };
+    const before = this.#open.get(messageId);
+    if (before !== undefined) await this.#end(before);
+    const voice = this.#voice(usable ? messageId : this.#next(), channel);
     this.#touch(messageId, voice);
-    await this.#sink.message(voice.id, channel, text);
-    for (const [oldest, { id }] of this.#open) {
+    for (const [oldest, each] of this.#open) {
       if (this.#open.size <= OPEN) break;
       this.#open.delete(oldest);
-      await this.#sink.messageComplete(id);
+      await this.#end(each);
     }
+    return voice;
+  }
+
+  #voice(id: string, channel: Channel): Voice {
+    return { id, channel, part: -1, speaking: undefined };
+  }
+
+  /** Ends the part that goes on. */
+  async #end(voice: Voice): Promise<void> {
+    if (voice.speaking === undefined) return;
+    voice.speaking = undefined;
+    await this.#sink.messageComplete(partId(voice.id, voice.part));
   }
 
   #touch(messageId: string, voice: Voice): void {

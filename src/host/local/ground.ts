@@ -9,7 +9,7 @@ import type { Uploads } from "./uploads.ts";
 /** What a connection gives an Engine's Session to work with, besides the roots. */
 export interface Binding {
   readonly mcpServers: readonly McpServer[];
-  /** What came with the Session's creation. */
+  /** What came with the Session's creation, load or resume. */
   readonly meta?: Meta;
 }
 
@@ -56,6 +56,10 @@ export function engineGround(parts: GroundParts): () => EngineGround {
     },
     commands: (commands, meta) => {
       settings.commands(commands, meta);
+      return DONE;
+    },
+    usage: (usage) => {
+      settings.usage(usage);
       return DONE;
     },
     title: (title, meta) => {

@@ -1,6 +1,7 @@
 import type { Clock } from "../../model/clock.ts";
 import type { Config } from "../../model/config.ts";
 import type { Engine, EngineContext, EngineSession } from "../../engine/contract.ts";
+import type { Meta } from "../../model/json.ts";
 import type { Log } from "../../model/log.ts";
 import { HostError } from "../errors.ts";
 
@@ -55,11 +56,11 @@ export class Supervisor {
   }
 
   /** Tells an open Engine the new settings. Resolves with whether it took them; nobody has to wait for it. */
-  async configure(config: Config): Promise<boolean> {
+  async configure(config: Config, meta?: Meta): Promise<boolean> {
     const opened = this.#opened;
     if (opened === undefined) return true;
     try {
-      await (await opened.session).configure(config);
+      await (await opened.session).configure(config, meta);
       return true;
     } catch (error) {
       this.#log.warn("The agent refused a setting", { sessionId: this.#sessionId, error: String(error) });
@@ -126,6 +127,7 @@ function contextOf(sessionId: string, ground: EngineGround, retired: AbortSignal
     sessionId,
     state: (value, keptAs) => unless(() => ground.state(value, keptAs)),
     commands: (commands, meta) => unless(() => ground.commands(commands, meta)),
+    usage: (usage) => unless(() => ground.usage(usage)),
     title: (title, meta) => unless(() => ground.title(title, meta)),
     configured: (options, metas) => unless(() => ground.configured(options, metas)),
     elicited: (elicitationId) => unless(() => ground.elicited(elicitationId)),

@@ -87,6 +87,102 @@ Deno.test("[E1] a form of the agent keeps its fields, and its values come back",
   assertEquals(answered(sink), { result: { action: "accept", content: { name: "x", many: ["a"] } } });
 });
 
+Deno.test("[E1] metadata of a question and of its answer passes both ways", async () => {
+  await using stage = new Stage();
+  const visit = await stage.open({
+    services: { forms: true },
+    person: ({ kind }) =>
+      kind === "form"
+        ? { kind: "values", values: { a: "x" }, meta: { from: "person" } }
+        : { kind: "option", optionId: "o", meta: { from: "person" } },
+  });
+  const permission = {
+    toolCall: { toolCallId: "t", title: "x" },
+    options: [{ optionId: "o", name: "O", kind: "allow_once", _meta: { o: 1 } }],
+    _meta: { p: 1 },
+  };
+  const form = { requestedSchema: { properties: { a: { type: "string" } } }, _meta: { f: 1 } };
+  const asked = await visit.run(`ask session/request_permission ${JSON.stringify(permission)}`);
+  assertEquals(asked.sink.all("ask").map(([, { meta, options }]) => [meta, options[0]?.meta]), [
+    [{ p: 1 }, { o: 1 }],
+  ]);
+  assertEquals(answered(asked.sink), {
+    result: { outcome: { outcome: "selected", optionId: "o" }, _meta: { from: "person" } },
+  });
+  const filled = await visit.run(`ask elicitation/create ${JSON.stringify(form)}`);
+  assertEquals(filled.sink.all("ask").map(([, { meta }]) => meta), [{ f: 1 }]);
+  assertEquals(answered(filled.sink), {
+    result: { action: "accept", content: { a: "x" }, _meta: { from: "person" } },
+  });
+});
+
+Deno.test("[E1] metadata of a call to the editor passes, where it is within its bound", async () => {
+  await using stage = new Stage();
+  const visit = await stage.open({
+    services: { readTextFile: true },
+    editor: () => ({ content: "", _meta: { e: 1 } }),
+  });
+  for (const [meta, passes] of [[{ a: 1 }, true], [{ a: "x".repeat(20_000) }, false]] as const) {
+    const params = { path: "/a" };
+    const { sink } = await visit.run(`ask fs/read_text_file ${JSON.stringify({ ...params, _meta: meta })}`);
+    assertEquals(sink.all("call"), [[
+      "call",
+      "fs/read_text_file",
+      passes ? { ...params, _meta: meta } : params,
+    ]]);
+    assertEquals(answered(sink), { result: { content: "", _meta: { e: 1 } } });
+  }
+});
+
+const PAGE = { mode: "url", message: "Log in", url: "https://example.com/login", elicitationId: "e-1" };
+
+Deno.test("[E1] a page of the agent goes to an editor that opens pages, and its completion is told once", async () => {
+  await using stage = new Stage();
+  const visit = await stage.open({
+    services: { urls: true },
+    person: () => ({ kind: "values", values: {} }),
+  });
+  const { sink } = await visit.run([
+    `ask elicitation/create ${JSON.stringify(PAGE)}`,
+    `tell elicitation/complete {"elicitationId":"e-1"}`,
+    `tell elicitation/complete {"elicitationId":"e-1"}`,
+  ].join("\n"));
+  assertEquals(sink.all("ask").map(([, question]) => question), [{
+    kind: "url",
+    message: "Log in",
+    options: [],
+    page: { url: PAGE.url, elicitationId: "e-1" },
+  }]);
+  assertEquals(answered(sink), { result: { action: "accept" } });
+  assertEquals(visit.host.elicited, ["e-1"]);
+  assertEquals(stage.log.faults(), ["stray"]);
+});
+
+Deno.test("[E1] a page is refused where no editor opens pages, and never becomes a form", async () => {
+  await using stage = new Stage();
+  const visit = await stage.open({
+    services: { forms: true },
+    person: () => ({ kind: "values", values: {} }),
+  });
+  const { sink } = await visit.run(`ask elicitation/create ${JSON.stringify(PAGE)}`);
+  assertEquals(sink.all("ask"), []);
+  assertEquals((answered(sink) as { error: { code: number } }).error.code, -32602);
+});
+
+Deno.test("[E1] a question that the agent takes back is withdrawn from whoever has it", async () => {
+  await using place = await folder();
+  await using stage = new Stage();
+  const visit = await stage.open();
+  const cue = `${place.path}/cue`;
+  const params = JSON.stringify({ ...JSON.parse(PERMISSION), cue });
+  const { sink, outcome } = visit.start(`withdraw session/request_permission ${params}\nsay on`);
+  await sink.when(([name]) => name === "ask");
+  await Deno.writeTextFile(cue, "");
+  assertEquals(await outcome, END);
+  assertEquals(sink.withdrawn, 1);
+  assert(sink.said().endsWith("on"));
+});
+
 Deno.test("[E1] declining and cancelling a form are told apart", async () => {
   await using stage = new Stage();
   for (const kind of ["decline", "cancel"] as const) {

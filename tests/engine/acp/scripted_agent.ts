@@ -1,7 +1,8 @@
 /**
  * An agent that does what it is told. Its one argument is JSON ({@linkcode Manners}); each line of a prompt's text is a step:
  * `update JSON`, `raw TEXT`, `ask METHOD JSON`, `stop REASON`, `fail JSON`, `exit CODE`, `hang`, `wait` (for a cancel), `after JSON` (an
- * update behind the answer), `flood COUNT`, `spawn` (a child that outlives it), `prompt` (say what arrived), `stderr TEXT`.
+ * update behind the answer), `later MS JSON` (one some time behind it), `tell METHOD JSON` (a notification), `withdraw METHOD JSON` (a
+ * question that is taken back when the file `cue` is there), `steered` (waits for words by `_test/steer`), `flood COUNT`, `spawn` (a child that outlives it), `prompt` (say what arrived), `stderr TEXT`.
  */
 export interface Manners {
   readonly initialize?: Record<string, unknown> | "hang" | "exit";
@@ -33,13 +34,25 @@ if (import.meta.main) {
   const answers = new Map<unknown, (message: Message) => void>();
   const cancels = new Map<unknown, () => void>();
   const settings: unknown[] = [];
+  const steers = new Map<unknown, (words: unknown) => void>();
   const bindings = new Map<unknown, unknown>();
+  /** Waits for a file to be there. */
+  const until = async (path: string) => {
+    for (;;) {
+      try {
+        return void await Deno.stat(path);
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }
+  };
   let asked = 0;
   let sessions = 0;
 
   const follow = async (id: unknown, { sessionId, prompt, ...rest }: Record<string, unknown>) => {
     const texts = (prompt as { type: string; text?: string }[]).flatMap((block) => block.text ?? []);
     const after: string[] = [];
+    const later: string[] = [];
     let stopReason = "end_turn";
     for (const step of texts.join("\n").split("\n")) {
       const [, verb = "", detail = ""] = /^(\w+) ?(.*)$/s.exec(step) ?? [];
@@ -62,6 +75,29 @@ if (import.meta.main) {
           say(sessionId, JSON.stringify(result === undefined ? { error } : { result }));
           break;
         }
+        case "withdraw": {
+          const [, method = "", params = "{}"] = /^(\S+) (.*)$/s.exec(detail) ?? [];
+          const request = `ask-${++asked}`;
+          const answered = new Promise<Message>((resolve) => answers.set(request, resolve));
+          const { cue, ...rest } = JSON.parse(params);
+          send({ id: request, method, params: { sessionId, ...rest } });
+          await until(cue);
+          send({ method: "$/cancel_request", params: { requestId: request } });
+          const { result, error } = await answered;
+          say(sessionId, JSON.stringify(result === undefined ? { error } : { result }));
+          break;
+        }
+        case "tell": {
+          const [, method = "", params = "{}"] = /^(\S+) (.*)$/s.exec(detail) ?? [];
+          send({ method, params: JSON.parse(params) });
+          break;
+        }
+        case "steered":
+          say(sessionId, JSON.stringify(await new Promise((resolve) => steers.set(sessionId, resolve))));
+          break;
+        case "later":
+          later.push(detail);
+          break;
         case "prompt":
           say(sessionId, JSON.stringify({ prompt, ...rest }));
           break;
@@ -114,6 +150,10 @@ if (import.meta.main) {
     }
     send({ id, result: { stopReason } });
     for (const each of after) update(sessionId, JSON.parse(each));
+    for (const each of later) {
+      const [, ms = "0", json = "{}"] = /^(\d+) (.*)$/s.exec(each) ?? [];
+      setTimeout(() => update(sessionId, JSON.parse(json)), Number(ms));
+    }
   };
 
   const answer = ({ id, method, params = {} }: Message): void => {
@@ -143,6 +183,11 @@ if (import.meta.main) {
         }
         for (const each of manners.history) update(params.sessionId, each);
         return send({ id, result: manners.opened ?? {} });
+      case "_test/steer": {
+        const { prompt, _meta } = params;
+        steers.get(params.sessionId)?.({ prompt, _meta });
+        return send({ id, result: { taken: steers.delete(params.sessionId) } });
+      }
       case "session/prompt":
         return void follow(id, params);
       case "session/cancel":
@@ -152,6 +197,8 @@ if (import.meta.main) {
       case "session/set_config_option":
         settings.push([method, params.modeId ?? params.value]);
         return send({ id, result: {} });
+      case "_test/none":
+        return send({ id, error: { code: -32601, message: "Method not found" } });
       default:
         if (id !== undefined) send({ id, result: { configOptions: undefined } });
     }

@@ -1,7 +1,7 @@
 import { acpEngine, type AcpEngineOptions, type AgentCommand } from "../../../src/engine/acp/mod.ts";
 import type { ArtifactReference } from "../../../src/model/artifact.ts";
 import type { ClientServices, McpServer } from "../../../src/host/contract.ts";
-import type { Command } from "../../../src/model/plan.ts";
+import type { Command, Usage } from "../../../src/model/plan.ts";
 import type { Config, ConfigOption } from "../../../src/model/config.ts";
 import { digestOf } from "../../../src/model/digest.ts";
 import type {
@@ -15,6 +15,7 @@ import type { Json, JsonObject, Meta } from "../../../src/model/json.ts";
 import type { Log } from "../../../src/model/log.ts";
 import type { Manners } from "./scripted_agent.ts";
 import type { PromptPart } from "../../../src/model/prompt.ts";
+import type { SessionMetas } from "../../../src/model/metas.ts";
 import { RecordingSink, type SinkParts } from "../sink.ts";
 import type { Remembered } from "../../../src/engine/remembered.ts";
 
@@ -147,6 +148,9 @@ export class Visit {
 export class FakeHost {
   readonly states: Json[] = [];
   readonly titles: string[] = [];
+  readonly usage: Usage[] = [];
+  /** Metadata that came with announcements. */
+  readonly metas: [of: keyof SessionMetas, meta: Meta][] = [];
   readonly elicited: string[] = [];
   /** What was said beside the Turns. */
   readonly late: { readonly sink: RecordingSink; readonly outcome: Promise<EngineOutcome> }[] = [];
@@ -159,6 +163,10 @@ export class FakeHost {
   constructor(parts: SeatParts, defaults: readonly ConfigOption[]) {
     this.#parts = parts;
     this.options = parts.options ?? defaults;
+  }
+
+  #meta(of: keyof SessionMetas, meta: Meta | undefined): void {
+    if (meta !== undefined) this.metas.push([of, meta]);
   }
 
   /** The settings. */
@@ -202,15 +210,23 @@ export class FakeHost {
         this.states.push(value);
         return told();
       },
-      commands: (commands) => {
+      commands: (commands, meta) => {
+        this.#meta("commands", meta);
         this.commands.push(commands);
         return told();
       },
-      title: (title) => {
+      usage: (usage) => {
+        this.usage.push(usage);
+        return told();
+      },
+      title: (title, meta) => {
+        this.#meta("title", meta);
         this.titles.push(title);
         return told();
       },
-      configured: (options) => {
+      configured: (options, { options: meta, mode } = {}) => {
+        this.#meta("options", meta);
+        this.#meta("mode", mode);
         this.options = options;
         return told();
       },

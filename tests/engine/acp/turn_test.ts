@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { EngineOutcome } from "../../../src/engine/contract.ts";
+import { partId } from "../../../src/model/message.ts";
 import { Stage } from "./stage.ts";
 
 const END: EngineOutcome = { kind: "completed", stopReason: "end_turn" };
@@ -52,6 +53,8 @@ Deno.test("[E1] plans, usage, titles, commands and notices reach the Host, usage
     ["usage", { used: 1, size: 10, cost: { amount: 2, currency: "EUR" } }],
     ["notice", "warning", "N", "D"],
   ]);
+  await visit.host.when(() => visit.host.usage.length > 0);
+  assertEquals(visit.host.usage, [{ used: 5, size: 10 }]);
   assertEquals(visit.host.titles, ["T"]);
   assertEquals(visit.host.commands, [[{ name: "x", description: "d", hint: "h" }]]);
 });
@@ -72,17 +75,120 @@ Deno.test("[E1] chunks without an id are one message until something else comes"
   assertEquals([...texts.values()], ["abc", "d"]);
 });
 
-Deno.test("[E1] what is no text in a message is named in its place", async () => {
+const chunk = (content: unknown, more: Record<string, unknown> = {}) =>
+  `update ${JSON.stringify({ sessionUpdate: "agent_message_chunk", content, ...more })}`;
+
+Deno.test("[E1] what is no text in a message is a part of it, in its place and as it was said", async () => {
   await using stage = new Stage();
   const visit = await stage.open();
-  const block = (content: unknown) =>
-    `update ${JSON.stringify({ sessionUpdate: "agent_message_chunk", content })}`;
   const { sink } = await visit.run([
-    block({ type: "resource_link", uri: "file:///a", name: "a" }),
-    block({ type: "image", mimeType: "image/png", data: "AAAA" }),
-    block({ type: "resource", resource: { uri: "note://1", text: "noted" } }),
+    chunk({ type: "text", text: "see " }, { messageId: "m" }),
+    chunk({ type: "resource_link", uri: "file:///a", name: "a", size: 3 }, {
+      messageId: "m",
+      _meta: { a: 1 },
+    }),
+    chunk({ type: "image", mimeType: "image/png", data: "AAAA", _meta: { b: 2 } }, { messageId: "m" }),
+    chunk({ type: "audio", mimeType: "audio/wav", data: "BBBB" }, { messageId: "m" }),
+    chunk({ type: "resource", resource: { uri: "note://1", text: "noted", _meta: { c: 3 } } }, {
+      messageId: "m",
+    }),
+    chunk({ type: "resource", resource: { uri: "note://2", blob: "CCCC" } }, { messageId: "m" }),
+    chunk({ type: "text", text: "!", annotations: { priority: 1 } }, { messageId: "m" }),
+    chunk({ type: "text", text: " end" }, { messageId: "m" }),
   ].join("\n"));
-  assertEquals(sink.said(), "[a](file:///a)[image, image/png, 3 bytes][note://1]\nnoted");
+  const part = (at: number) => partId("m", at);
+  assertEquals(sink.entries, [
+    ["message", "m", "text", "see "],
+    ["messageComplete", "m"],
+    ["content", part(1), "text", { kind: "link", uri: "file:///a", name: "a", size: 3 }, { a: 1 }],
+    ["content", part(2), "text", { kind: "image", mimeType: "image/png", data: "AAAA", meta: { b: 2 } }],
+    ["content", part(3), "text", { kind: "audio", mimeType: "audio/wav", data: "BBBB" }],
+    ["content", part(4), "text", { kind: "resource", uri: "note://1", text: "noted", contentMeta: { c: 3 } }],
+    ["content", part(5), "text", { kind: "resource", uri: "note://2", blob: "CCCC" }],
+    ["content", part(6), "text", { kind: "text", text: "!", annotations: { priority: 1 } }],
+    ["message", part(7), "text", " end"],
+  ]);
+});
+
+Deno.test("[E1] text with other metadata than its neighbour is a part of its own, and equal metadata goes on", async () => {
+  await using stage = new Stage();
+  const visit = await stage.open();
+  const say = (text: string, _meta?: Record<string, unknown>) =>
+    chunk({ type: "text", text }, { messageId: "m", ...(_meta && { _meta }) });
+  const { sink } = await visit.run([
+    say("a"),
+    say("b", { x: 1 }),
+    say("c", { x: 1 }),
+    say("d", { x: 2 }),
+    say("e", {}),
+    say("f", { big: "x".repeat(20_000) }),
+  ].join("\n"));
+  const part = (at: number) => partId("m", at);
+  assertEquals(sink.all("message"), [
+    ["message", "m", "text", "a"],
+    ["message", part(1), "text", "b", { x: 1 }],
+    ["message", part(1), "text", "c", { x: 1 }],
+    ["message", part(2), "text", "d", { x: 2 }],
+    ["message", part(3), "text", "e"],
+    ["message", part(3), "text", "f"],
+  ]);
+});
+
+Deno.test("[E1] metadata of plans, usage, commands, titles and notices reaches the Host", async () => {
+  await using stage = new Stage({ opened: { modes: MODES } });
+  const visit = await stage.open();
+  const update = (sessionUpdate: string, more: Record<string, unknown>) =>
+    `update ${JSON.stringify({ sessionUpdate, ...more, _meta: { of: sessionUpdate } })}`;
+  const { sink } = await visit.run([
+    update("plan", { entries: [{ content: "a", priority: "low", status: "pending", _meta: { e: 1 } }] }),
+    update("usage_update", { used: 1, size: 2 }),
+    update("notice", { severity: "info", title: "N" }),
+    update("available_commands_update", {
+      availableCommands: [{ name: "x", description: "d", _meta: { c: 1 } }],
+    }),
+    update("session_info_update", { title: "T" }),
+    update("current_mode_update", { currentModeId: "code" }),
+  ].join("\n"));
+  const of = (name: string) => ({ of: name });
+  assertEquals(sink.entries, [
+    ["plan", [{ content: "a", priority: "low", status: "pending", meta: { e: 1 } }], of("plan")],
+    ["usage", { used: 1, size: 2, meta: of("usage_update") }],
+    ["notice", "info", "N", undefined, of("notice")],
+  ]);
+  assertEquals(visit.host.commands, [[{ name: "x", description: "d", meta: { c: 1 } }]]);
+  assertEquals(visit.host.metas, [
+    ["commands", of("available_commands_update")],
+    ["title", of("session_info_update")],
+    ["mode", of("current_mode_update")],
+  ]);
+});
+
+const MODES = {
+  currentModeId: "ask",
+  availableModes: [{ id: "ask", name: "Ask" }, { id: "code", name: "Code" }],
+};
+
+Deno.test("[E1] a compaction and what is added to its summary reach the Host, its end with the whole of it", async () => {
+  await using stage = new Stage();
+  const visit = await stage.open();
+  const update = (more: Record<string, unknown>) =>
+    `update ${JSON.stringify({ compactionId: "c", ...more })}`;
+  const text = (words: string) => ({ type: "text", text: words });
+  const { sink } = await visit.run([
+    update({ sessionUpdate: "compaction_update", status: "in_progress", _meta: { x: 1 } }),
+    update({ sessionUpdate: "compaction_summary_chunk", content: text("so ") }),
+    update({ sessionUpdate: "compaction_summary_chunk", content: text("far") }),
+    update({ sessionUpdate: "compaction_update", status: "completed" }),
+    update({ sessionUpdate: "compaction_update", status: "dancing" }),
+  ].join("\n"));
+  const going = { compactionId: "c", status: "in_progress" } as const;
+  assertEquals(sink.entries, [
+    ["compaction", { ...going, meta: { x: 1 } }],
+    ["compaction", going, { kind: "text", text: "so " }],
+    ["compaction", going, { kind: "text", text: "far" }],
+    ["compaction", { compactionId: "c", status: "completed", summary: [{ kind: "text", text: "so far" }] }],
+  ]);
+  assertEquals(stage.log.faults(), ["malformed"]);
 });
 
 Deno.test("[E1] a tool's content, exit code and raw values reach the Host", async () => {
