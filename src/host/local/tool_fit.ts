@@ -29,6 +29,8 @@ export function fitInput(input: ToolInput | undefined, toolCallId: string): Tool
   }
   const fit: ToolInput = {
     ...input,
+    complete: input.complete === true,
+    sensitive: input.sensitive === true,
     title: typeof input.title === "string" ? input.title : toolCallId,
     kind: KINDS.has(input.kind) ? input.kind : "other",
     locations: Array.isArray(input.locations) ? input.locations : [],

@@ -98,7 +98,7 @@ export class RemoteHost implements RuntimeHost {
     this.#clock = clock;
     this.#log = log;
     this.#requests = new Requests(clock, this.#limits);
-    this.#streams = new RemoteStreams(this.#requests);
+    this.#streams = new RemoteStreams(this.#requests, log);
     this.#tether = new Tether({ dial, clock, log, limits: this.#limits, random }, {
       hello: (attempt) => this.#hello(attempt),
       needed: () => this.#requests.size > 0 || this.#streams.live,

@@ -169,11 +169,11 @@ export const OPERATIONS: { readonly [N in OperationName]: OperationShapes<N> } =
     gives: nothing,
   },
   "artifacts.begin": { of: shape({ ...upload, name: text, mimeType: text }), gives: nothing },
-  "artifacts.append": { of: shape({ ...upload, offset: whole, bytes: z.base64() }), gives: nothing },
+  "artifacts.append": { of: shape({ ...upload, offset: v.number, bytes: z.base64() }), gives: nothing },
   "artifacts.commit": { of: shape({ ...upload, size: whole, sha256: text }), gives: v.artifact },
   "artifacts.abort": { of: shape(upload), gives: nothing },
   "artifacts.read": {
-    of: shape({ sessionId, artifactId: text, offset: whole, length: whole }),
+    of: shape({ sessionId, artifactId: text, offset: v.number, length: v.number }),
     gives: shape({ bytes: z.base64() }),
   },
   "artifacts.list": { of: shape({ sessionId }), gives: list(v.artifact) },

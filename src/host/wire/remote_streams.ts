@@ -4,6 +4,7 @@ import { HostError } from "../errors.ts";
 import { frameFault, isUnknownFrame } from "./frames.ts";
 import { Inlet, type InletOptions } from "./inlet.ts";
 import type { Link } from "./link.ts";
+import type { Log } from "../../model/log.ts";
 import type { HeldStream, Welcome } from "./protocol.ts";
 import type { Requests } from "./requests.ts";
 import { faultOf, type Shape } from "./shape.ts";
@@ -11,18 +12,32 @@ import { faultOf, type Shape } from "./shape.ts";
 /** Its last frame where the Host is not there any more. */
 const LOST: Frame = { type: "closed", reason: "lost" };
 
+/** Its last frame where its connection was closed here. */
+const RELEASED: Frame = { type: "closed", reason: "released" };
+
+/** A stream that the Host may have. */
+interface Held {
+  readonly inlet: Inlet<unknown>;
+  /** The Host does not have it any more. */
+  readonly lose: () => void;
+  /** Its last item where the connection is closed. */
+  readonly last: unknown;
+}
+
 /** The numbered streams of a client. */
 export class RemoteStreams {
   readonly #requests: Requests;
-  readonly #inlets = new Map<number, { readonly inlet: Inlet<unknown>; readonly lose: () => void }>();
+  readonly #log: Log;
+  readonly #inlets = new Map<number, Held>();
   #link: Link | undefined;
   #windowLength = 0;
   #state: "open" | "closed" = "open";
   #numbers = 0;
 
   /** None yet. */
-  constructor(requests: Requests) {
+  constructor(requests: Requests, log: Log) {
     this.#requests = requests;
+    this.#log = log;
   }
 
   /** Whether any of them waits for more. */
@@ -38,7 +53,7 @@ export class RemoteStreams {
 
   /** Opens a Subscription. */
   async open(sessionId: string, services: ClientServices): Promise<Subscription> {
-    const inlet = this.#begin<Frame>({ fault: frameFault, unknown: isUnknownFrame }, LOST);
+    const inlet = this.#begin<Frame>({ fault: frameFault, unknown: isUnknownFrame }, LOST, RELEASED);
     const { stream } = inlet;
     try {
       const { snapshot } = await this.#requests.ask("sessions.open", { sessionId, stream, services }, {
@@ -47,37 +62,49 @@ export class RemoteStreams {
       inlet.opened();
       return new RemoteSubscription(snapshot, inlet, this, this.#requests);
     } catch (error) {
-      this.close(inlet).catch(() => {});
+      this.close(inlet);
       throw error;
     }
   }
 
-  /** A feed of other items. Where the Host does not know it any more, `ask` asks for it anew. */
-  async *follow<T>(
+  /** A feed of other items, from now on. Where the Host does not know it any more, `ask` asks for it anew. */
+  follow<T>(
     shape: Shape<T>,
     ask: (stream: number) => Promise<unknown>,
     signal: AbortSignal,
   ): AsyncGenerator<T> {
-    while (!signal.aborted && this.#state === "open") {
+    const begin = () => {
       const inlet = this.#begin<T>({ fault: (item) => faultOf(shape, item) });
+      const opened = ask(inlet.stream).then(() => inlet.opened(), (error) => {
+        inlet.end();
+        // What became of it is not known: it is asked for anew.
+        if (!(error instanceof HostError) || error.dispatch !== "unknown") throw error;
+      });
+      opened.catch(() => {});
+      return { inlet, opened };
+    };
+    return this.#follow(begin(), begin, signal);
+  }
+
+  async *#follow<T>(
+    first: { readonly inlet: Inlet<T>; readonly opened: Promise<void> },
+    begin: () => { readonly inlet: Inlet<T>; readonly opened: Promise<void> },
+    signal: AbortSignal,
+  ): AsyncGenerator<T> {
+    for (let feed = first; !signal.aborted && this.#state === "open"; feed = begin()) {
+      const { inlet, opened } = feed;
       const stop = () => inlet.close();
       signal.addEventListener("abort", stop, { once: true });
       try {
-        await ask(inlet.stream).catch((error) => {
-          // What became of it is not known: it is asked for anew.
-          if (signal.aborted || this.#state === "closed") return inlet.close();
-          if (!(error instanceof HostError) || error.dispatch !== "unknown") throw error;
-          inlet.end();
-        });
-        inlet.opened();
         for (;;) {
           const items = await this.next(inlet);
           if (items.length === 0) break;
           for (const item of items) if (!signal.aborted) yield item;
         }
+        if (!signal.aborted && this.#state === "open") await opened;
       } finally {
         signal.removeEventListener("abort", stop);
-        this.close(inlet).catch(() => {});
+        this.close(inlet);
       }
     }
   }
@@ -115,9 +142,16 @@ export class RemoteStreams {
     this.#link = undefined;
   }
 
-  /** Takes items of a stream; one that is over is left alone. Throws {@linkcode ProtocolError}. */
+  /** Takes items of a stream; one that is over is left alone. What is wrong with them costs that stream, and no other. */
   take(stream: number, first: number, items: readonly unknown[], length: number): void {
-    this.#inlets.get(stream)?.inlet.take(first, items, length);
+    const held = this.#inlets.get(stream);
+    try {
+      held?.inlet.take(first, items, length);
+    } catch (error) {
+      this.#log.warn("a stream was given up", { stream, reason: String(error) });
+      held?.lose();
+      this.#requests.ask("streams.close", { stream, through: held?.inlet.handed ?? 0 }).catch(() => {});
+    }
   }
 
   /** The Host cannot send more of a stream. */
@@ -130,14 +164,14 @@ export class RemoteStreams {
     for (const { lose } of [...this.#inlets.values()]) lose();
   }
 
-  /** Nobody wants them any more. */
+  /** The connection is closed. */
   closeAll(): void {
     this.#state = "closed";
-    for (const { inlet } of this.#inlets.values()) inlet.close();
+    for (const { inlet, last } of this.#inlets.values()) inlet.end(last);
     this.#inlets.clear();
   }
 
-  #begin<T>(options: Pick<InletOptions, "fault" | "unknown">, last?: T): Inlet<T> {
+  #begin<T>(options: Pick<InletOptions, "fault" | "unknown">, lost?: T, closed?: T): Inlet<T> {
     const stream = ++this.#numbers;
     const inlet = new Inlet<T>({
       stream,
@@ -146,10 +180,10 @@ export class RemoteStreams {
     });
     const lose = () => {
       this.#inlets.delete(stream);
-      inlet.end(last);
+      inlet.end(lost);
       this.#requests.end(stream);
     };
-    this.#inlets.set(stream, { inlet, lose });
+    this.#inlets.set(stream, { inlet, lose, last: closed });
     return inlet;
   }
 }
@@ -174,7 +208,7 @@ class RemoteSubscription implements Subscription {
     if (this.#inlet.awaited) {
       throw new HostError("invalid", "Cannot wait for frames twice at a time on one Subscription");
     }
-    const frames = await this.#streams.next(this.#inlet);
+    const frames = this.#state === "closed" ? [] : await this.#streams.next(this.#inlet);
     if (frames.length === 0 || frames.at(-1)?.type === "closed") this.#state = "closed";
     const first = this.#next;
     this.#next += frames.length;

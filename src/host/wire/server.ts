@@ -135,9 +135,11 @@ export class HostServer {
   }
 
   async #close(): Promise<void> {
+    // What the Host said last is on its way first.
+    await this.#options.clock.turn();
     const peers = [...this.#peers.values()];
+    for (const peer of peers) peer.link?.send(BYE);
     await Promise.all([...peers.map((peer) => this.#release(peer)), ...this.#leaving.values()]);
-    for (const link of this.#links) link.send(BYE);
     await Promise.all([...this.#links].map((link) => link.end("the Host is leaving", this.#limits.closeMs)));
   }
 

@@ -12,6 +12,8 @@ import { isObject, type Shape, shape, variants } from "./shape.ts";
 
 /** Any text. Ids are checked by the Host, which says more about them. */
 export const text: Shape<string> = z.string();
+/** Any number. */
+export const number: Shape<number> = z.number();
 /** A number of things, units or milliseconds. */
 export const count: Shape<number> = z.number().min(0);
 /** A sequence, offset or size. */
@@ -97,7 +99,7 @@ export const command: Shape<Command> = shape<Command>({
 export const usage: Shape<Usage> = shape<Usage>({
   used: count,
   size: count,
-  cost: shape({ amount: z.number(), currency: text }).optional(),
+  cost: shape({ amount: number, currency: text }).optional(),
 });
 /** A step of a plan. */
 export const planEntry: Shape<PlanEntry> = shape<PlanEntry>({
@@ -123,8 +125,8 @@ export const sessionInfo: Shape<SessionInfo> = shape<SessionInfo>({
   roots: list(text),
   engineId: text,
   title: text.optional(),
-  createdAt: z.number(),
-  updatedAt: z.number(),
+  createdAt: number,
+  updatedAt: number,
   config,
   commands: list(command),
   usage: usage.optional(),
@@ -149,7 +151,7 @@ export const grant: Shape<Grant> = shape<Grant>({
   grantId: text,
   scope: grantScope,
   effect: z.enum(["allow", "deny"]).optional(),
-  createdAt: z.number(),
+  createdAt: number,
 });
 const questionOption = shape({
   optionId: text,
@@ -179,7 +181,7 @@ export const interaction: Shape<Interaction> = shape<Interaction>({
 /** What a person answered. */
 export const answer: Shape<Answer> = variants<Answer>("kind", {
   option: { optionId: text },
-  values: { values: z.record(z.string(), z.union([text, z.number(), flag, list(text)])) },
+  values: { values: z.record(z.string(), z.union([text, number, flag, list(text)])) },
   decline: {},
   cancel: {},
 });
@@ -193,7 +195,7 @@ export const extensionMessage: Shape<ExtensionMessage> = shape<ExtensionMessage>
 /** How a request of theirs was answered. */
 export const extensionAnswer: Shape<ExtensionAnswer> = variants<ExtensionAnswer>("kind", {
   result: { result: json },
-  error: { code: z.number(), message: text },
+  error: { code: number, message: text },
 });
 /** What an Engine says. */
 export const extensionEvent: Shape<ExtensionEvent> = variants<ExtensionEvent>("type", {

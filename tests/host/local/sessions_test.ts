@@ -3,7 +3,7 @@ import type { SessionChange } from "../../../src/host/contract.ts";
 import { HostError } from "../../../src/host/errors.ts";
 import { MemoryStore } from "../../../src/host/store/memory.ts";
 import { FaultyStore, gate, unclosed } from "./faulty_store.ts";
-import { done, ended, NO_SERVICES, opened, started, until, worldOf } from "./world.ts";
+import { done, embedded, ended, NO_SERVICES, opened, started, until, worldOf } from "./world.ts";
 
 const nothing = () => Promise.resolve();
 
@@ -152,7 +152,7 @@ Deno.test("[S2] a Session that is created, listed or looked at has no Subscripti
   assertEquals(store.asked, ["list", "get s2", "hold s2"], "one hold for all that came at once");
 });
 
-Deno.test("[S8] a hold is let go when no connection uses the Session and no Run is live", async () => {
+embedded("[S8] a hold is let go when no connection uses the Session and no Run is live", async () => {
   const store = new FaultyStore();
   const finish = gate();
   await using world = worldOf(() => finish.promise, { store });
@@ -339,7 +339,7 @@ Deno.test("what came with the creation reaches the Engine unread, within bounds"
   assertEquals(world.engine.contexts.map((context) => context.meta), [{ a: 1 }, undefined]);
 });
 
-Deno.test("watch gives the newest change of each Session until its signal aborts", async () => {
+embedded("watch gives the newest change of each Session until its signal aborts", async () => {
   await using world = worldOf(nothing);
   const connection = world.host.connect("c1");
   const stop = new AbortController();
@@ -373,7 +373,7 @@ Deno.test("watch gives the newest change of each Session until its signal aborts
   assertEquals((await slow.next()).done, true);
 });
 
-Deno.test("a closed connection and a closed Host refuse, saying that nothing was sent", async () => {
+embedded("a closed connection and a closed Host refuse, saying that nothing was sent", async () => {
   const world = worldOf(nothing);
   const connection = world.host.connect("c1");
   await connection.close();
@@ -404,7 +404,7 @@ Deno.test("[S8] what a connection asks for while it closes does not keep the Ses
   await store.close();
 });
 
-Deno.test("what is asked for while the Host closes is refused and cannot hold it up", async () => {
+embedded("what is asked for while the Host closes is refused and cannot hold it up", async () => {
   const store = new FaultyStore();
   const world = worldOf(nothing, { store });
   const connection = world.host.connect("c1");

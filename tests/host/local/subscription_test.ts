@@ -5,7 +5,7 @@ import type { Frame } from "../../../src/model/frame.ts";
 import { LIMITS } from "../../../src/limits.ts";
 import { FrameQueue } from "../../../src/host/local/queue.ts";
 import { gate } from "./faulty_store.ts";
-import { ended, NO_SERVICES, opened, started, until, worldOf } from "./world.ts";
+import { embedded, ended, NO_SERVICES, opened, started, until, worldOf } from "./world.ts";
 
 const RUN = { turnId: "t", runId: "r" };
 
@@ -82,7 +82,7 @@ Deno.test("a queue is bounded by its text and by the number of its frames, but t
   assertEquals(frames <= 16, true, `${frames} frames without text`);
 });
 
-Deno.test("[R1] frames are numbered without a gap, and next gives all that is queued", async () => {
+embedded("[R1] frames are numbered without a gap, and next gives all that is queued", async () => {
   const go = gate();
   await using world = worldOf(async (_turn, sink) => {
     await sink.message("m", "text", "a");
@@ -116,69 +116,75 @@ Deno.test("close lets a waiting next return", async () => {
   assertEquals(await waiting, { first: 1, frames: [] });
 });
 
-Deno.test("[R1] a consumer that does not fetch is ended with slow_consumer; the Engine and others do not notice", async () => {
-  await using world = worldOf(async (_turn, sink) => {
-    for (let count = 0; count < 3000; count++) await sink.message("m", "text", "x".repeat(100));
-  });
-  const connection = world.host.connect("c1");
-  const slow = await opened(connection);
-  const quick = await world.host.connect("c2").sessions.open("s1", NO_SERVICES);
-  await started(connection, "t1");
-  const frames = await until(quick, ended);
-  assertEquals(
-    frames.filter((frame) => frame.type === "message").length,
-    3000,
-    "nothing is merged for who keeps up",
-  );
-  const { frames: queued } = await slow.next();
-  assertEquals(queued.at(-1), { type: "closed", reason: "slow_consumer" });
-  assertEquals(queued.length, 65);
-  const shown = queued.flatMap((frame) => frame.type === "message" ? [frame.text] : []).join("");
-  assertEquals(
-    shown.length > 200_000 && shown.length <= 256 * 1024,
-    true,
-    `${shown.length} units were queued`,
-  );
-  assertEquals((await slow.next()).frames, []);
-  // What it missed is in the transcript.
-  const again = await connection.sessions.open("s1", NO_SERVICES);
-  const { rows } = await again.read({ after: 1, maxLength: 1_000_000 });
-  assertEquals(rows[0]?.body?.text.length, 300_000);
-});
+embedded(
+  "[R1] a consumer that does not fetch is ended with slow_consumer; the Engine and others do not notice",
+  async () => {
+    await using world = worldOf(async (_turn, sink) => {
+      for (let count = 0; count < 3000; count++) await sink.message("m", "text", "x".repeat(100));
+    });
+    const connection = world.host.connect("c1");
+    const slow = await opened(connection);
+    const quick = await world.host.connect("c2").sessions.open("s1", NO_SERVICES);
+    await started(connection, "t1");
+    const frames = await until(quick, ended);
+    assertEquals(
+      frames.filter((frame) => frame.type === "message").length,
+      3000,
+      "nothing is merged for who keeps up",
+    );
+    const { frames: queued } = await slow.next();
+    assertEquals(queued.at(-1), { type: "closed", reason: "slow_consumer" });
+    assertEquals(queued.length, 65);
+    const shown = queued.flatMap((frame) => frame.type === "message" ? [frame.text] : []).join("");
+    assertEquals(
+      shown.length > 200_000 && shown.length <= 256 * 1024,
+      true,
+      `${shown.length} units were queued`,
+    );
+    assertEquals((await slow.next()).frames, []);
+    // What it missed is in the transcript.
+    const again = await connection.sessions.open("s1", NO_SERVICES);
+    const { rows } = await again.read({ after: 1, maxLength: 1_000_000 });
+    assertEquals(rows[0]?.body?.text.length, 300_000);
+  },
+);
 
-Deno.test("[R1] [R3] a snapshot is the whole present state, and its first frame is what happened next", async () => {
-  const go = gate();
-  const reached = gate();
-  await using world = worldOf(async (_turn, sink) => {
-    await sink.message("m", "text", "abc");
-    await sink.usage({ used: 1, size: 10 });
-    reached.open();
-    await go.promise;
-    await sink.message("m", "text", "d");
-  });
-  const connection = world.host.connect("c1");
-  const early = await opened(connection);
-  const run = await started(connection, "t1");
-  await reached.promise;
-  const late = await world.host.connect("c2").sessions.open("s1", NO_SERVICES);
-  const { snapshot } = late;
-  assertEquals(snapshot.runs.map((live) => [live.run, live.phase]), [[run, "running"]]);
-  assertEquals(snapshot.messages, [{ run, messageId: "m", channel: "text", length: 3 }]);
-  assertEquals([snapshot.usage, snapshot.storeId], [{ used: 1, size: 10 }, world.store.storeId]);
-  assertEquals(snapshot.hostEpoch, early.snapshot.hostEpoch);
-  go.open();
-  const { frames, first } = await late.next();
-  assertEquals([first, frames[0]], [1, {
-    type: "message",
-    run,
-    messageId: "m",
-    channel: "text",
-    offset: 3,
-    text: "d",
-  }]);
-  const same = await until(early, ended);
-  assertStrictEquals(same.find((frame) => frame.type === "message" && frame.offset === 3), frames[0]);
-});
+embedded(
+  "[R1] [R3] a snapshot is the whole present state, and its first frame is what happened next",
+  async () => {
+    const go = gate();
+    const reached = gate();
+    await using world = worldOf(async (_turn, sink) => {
+      await sink.message("m", "text", "abc");
+      await sink.usage({ used: 1, size: 10 });
+      reached.open();
+      await go.promise;
+      await sink.message("m", "text", "d");
+    });
+    const connection = world.host.connect("c1");
+    const early = await opened(connection);
+    const run = await started(connection, "t1");
+    await reached.promise;
+    const late = await world.host.connect("c2").sessions.open("s1", NO_SERVICES);
+    const { snapshot } = late;
+    assertEquals(snapshot.runs.map((live) => [live.run, live.phase]), [[run, "running"]]);
+    assertEquals(snapshot.messages, [{ run, messageId: "m", channel: "text", length: 3 }]);
+    assertEquals([snapshot.usage, snapshot.storeId], [{ used: 1, size: 10 }, world.store.storeId]);
+    assertEquals(snapshot.hostEpoch, early.snapshot.hostEpoch);
+    go.open();
+    const { frames, first } = await late.next();
+    assertEquals([first, frames[0]], [1, {
+      type: "message",
+      run,
+      messageId: "m",
+      channel: "text",
+      offset: 3,
+      text: "d",
+    }]);
+    const same = await until(early, ended);
+    assertStrictEquals(same.find((frame) => frame.type === "message" && frame.offset === 3), frames[0]);
+  },
+);
 
 Deno.test("an Engine that never waits leaves the event loop its turns", async () => {
   const counts: number[] = [];

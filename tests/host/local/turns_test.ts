@@ -5,7 +5,7 @@ import type { Frame } from "../../../src/model/frame.ts";
 import type { RunEnd } from "../../../src/model/run.ts";
 import { decodeBody } from "../../../src/model/row.ts";
 import { FaultyStore, gate } from "./faulty_store.ts";
-import { done, ended, NO_SERVICES, opened, type Script, started, until, worldOf } from "./world.ts";
+import { done, ended, NO_SERVICES, opened, plain, type Script, started, until, worldOf } from "./world.ts";
 
 const nothing = () => Promise.resolve();
 const running = (frame: Frame): boolean => frame.type === "run" && frame.live.phase === "running";
@@ -154,7 +154,7 @@ for (const [what, script, end] of ENDS) {
     const connection = world.host.connect("c1");
     const subscription = await opened(connection);
     await started(connection, "t1");
-    assertEquals(endOf(await until(subscription, ended)), end);
+    assertEquals(plain(endOf(await until(subscription, ended))), plain(end));
     world.engine.script = nothing;
     await started(connection, "t2");
     assertEquals(endOf(await until(subscription, ended))?.how, "completed");

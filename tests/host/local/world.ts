@@ -147,9 +147,32 @@ export class ScriptedEngine implements Engine {
 
 export const COMPLETED: EngineOutcome = { kind: "completed", stopReason: "end_turn" };
 
+/** A Host as tests reach it: embedded, or from another process. */
+export type ReachedHost = Pick<LocalHost, "connect" | "close">;
+
+/** How tests reach the Host of a world. */
+let reached: (host: LocalHost) => ReachedHost = (host) => host;
+let reach: "embedded" | "otherwise" = "embedded";
+
+/** A value without fields that are undefined, which do not cross a wire. */
+export function plain<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** A test of what holds only where the Host is embedded: of one turn of the event loop, or of objects that are shared. */
+export function embedded(name: string, test: () => Promise<void>): void {
+  if (reach === "embedded") Deno.test(name, test);
+}
+
+/** Has the worlds of this test file reach their Hosts otherwise. */
+export function reachHosts(by: (host: LocalHost) => ReachedHost): void {
+  reached = by;
+  reach = "otherwise";
+}
+
 /** A Host with one scripted Engine over a store in memory. */
 export interface World extends AsyncDisposable {
-  readonly host: LocalHost;
+  readonly host: ReachedHost;
   readonly clock: ManualClock;
   readonly engine: ScriptedEngine;
   readonly log: string[];
@@ -167,16 +190,18 @@ export function worldOf(
   const log: string[] = [];
   const store = options.store ?? new MemoryStore();
   const calendar = { now: 1000 };
-  const host = new LocalHost({
-    store: options.open ?? (() => Promise.resolve(store)),
-    engines: [engine],
-    defaultEngine: "scripted",
-    clock,
-    ids: countingIds(),
-    log: keptLog(log),
-    limits: { ...LIMITS, patienceMs: 0, ...options.limits },
-    date: () => calendar.now,
-  });
+  const host = reached(
+    new LocalHost({
+      store: options.open ?? (() => Promise.resolve(store)),
+      engines: [engine],
+      defaultEngine: "scripted",
+      clock,
+      ids: countingIds(),
+      log: keptLog(log),
+      limits: { ...LIMITS, patienceMs: 0, ...options.limits },
+      date: () => calendar.now,
+    }),
+  );
   return { host, clock, engine, log, store, calendar, [Symbol.asyncDispose]: () => host.close() };
 }
 

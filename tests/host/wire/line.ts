@@ -1,13 +1,12 @@
 import type { RuntimeHost } from "../../../src/host/contract.ts";
-import type { LocalHost } from "../../../src/host/local/host.ts";
 import { HostServer, RemoteHost, type WireLimits, type WireStream } from "../../../src/host/wire/mod.ts";
 import type { Clock } from "../../../src/model/clock.ts";
-import { keptLog, PROFILE } from "../local/world.ts";
+import { keptLog, PROFILE, type ReachedHost } from "../local/world.ts";
 import { pair } from "./pair.ts";
 
 /** What a {@linkcode Wire} is made of. */
 export interface WireOptions {
-  readonly host: LocalHost;
+  readonly host: Pick<ReachedHost, "connect">;
   readonly clock: Clock;
   readonly limits?: Partial<WireLimits>;
   /** Names the serving process. */
