@@ -10,6 +10,8 @@ import { sessionErrorOf } from "./failures.ts";
 import { Join } from "./join.ts";
 import type { ClientPort, Clock, Files, Ids, Log } from "./ports.ts";
 import { Prompt, type PromptAnswer } from "./prompt.ts";
+import type { Run } from "../model/run.ts";
+import { steer, wantsToSteer } from "./steer.ts";
 
 /** What the Sessions of a connection are made from. */
 export interface SessionParts {
@@ -39,6 +41,8 @@ export class ClientSession {
   readonly #profile: EngineProfile;
   #info: SessionInfo;
   #waiting: Waiting[] = [];
+  /** Words on their way to the Turn that works. */
+  readonly #steering = new Set<AbortController>();
   #running: Prompt | undefined;
   /** Resolves when the prompt that runs is answered. */
   #idle: Promise<void> = Promise.resolve();
@@ -85,6 +89,31 @@ export class ClientSession {
   /** Queues a prompt; prompts of a Session run one after the other. The signal cancels this one alone. */
   prompt(draft: Draft, signal: AbortSignal): Promise<PromptAnswer> {
     if (this.#closing !== undefined) return Promise.reject(this.#gone());
+    const live = this.#running !== undefined && wantsToSteer(draft) ? this.#attachment.foreground : undefined;
+    return live === undefined ? this.#enqueue(draft, signal) : this.#steer(draft, live.run, signal);
+  }
+
+  /** Words for the Turn that works; where it takes none they are a prompt like any other. */
+  async #steer(draft: Draft, run: Run, signal: AbortSignal): Promise<PromptAnswer> {
+    const { sessionId, cwd, roots } = this.#info;
+    const cancel = new AbortController();
+    const either = AbortSignal.any([signal, cancel.signal]);
+    this.#steering.add(cancel);
+    try {
+      const options = { ...this.#options, sessionId, roots: [cwd, ...roots], profile: this.#profile };
+      if (await steer(draft, run, options, either)) {
+        return { stopReason: "end_turn", meta: { gangway: { steered: run.turnId } } };
+      }
+    } catch (error) {
+      if (!either.aborted) throw sessionErrorOf(error, sessionId);
+    } finally {
+      this.#steering.delete(cancel);
+    }
+    return either.aborted ? { stopReason: "cancelled" } : await this.#enqueue(draft, signal);
+  }
+
+  #enqueue(draft: Draft, signal: AbortSignal): Promise<PromptAnswer> {
+    if (this.#closing !== undefined) return Promise.reject(this.#gone());
     if (this.#waiting.length >= LIMITS.waitingPrompts) {
       return Promise.reject(
         new SessionError(
@@ -115,8 +144,7 @@ export class ClientSession {
 
   /** Cancels every prompt that is known now, and the Run in the foreground, whoever started it. Background Runs go on. */
   cancel(): void {
-    for (const waiting of [...this.#waiting]) this.#cancel(waiting);
-    this.#running?.cancel();
+    this.#cancelAll();
     this.#attachment.stopForeground();
   }
 
@@ -182,8 +210,7 @@ export class ClientSession {
   /** Ends at once, without waiting for the Host: the Client is gone. */
   shutdown(): void {
     this.#closing ??= Promise.resolve();
-    for (const waiting of [...this.#waiting]) this.#cancel(waiting);
-    this.#running?.cancel();
+    this.#cancelAll();
     this.#attachment.close(this.#gone());
   }
 
@@ -199,8 +226,7 @@ export class ClientSession {
   async #close(): Promise<void> {
     const { host, clock, log } = this.#options;
     const { sessionId } = this.#info;
-    for (const waiting of [...this.#waiting]) this.#cancel(waiting);
-    this.#running?.cancel();
+    this.#cancelAll();
     const stopped = this.#attachment.stopAll();
     await within(clock, LIMITS.closeMs, "stopping the Session's Turns", stopped, this.#attachment.signal)
       .catch(() => {});
@@ -228,6 +254,12 @@ export class ClientSession {
       this.#running = undefined;
       this.#next();
     });
+  }
+
+  #cancelAll(): void {
+    for (const words of this.#steering) words.abort(new Error("The prompt was cancelled"));
+    for (const waiting of [...this.#waiting]) this.#cancel(waiting);
+    this.#running?.cancel();
   }
 
   #cancel(waiting: Waiting): void {

@@ -38,6 +38,7 @@ export interface Script {
   query?: (request: { turnId: string; settle: boolean }) => Promise<TurnState>;
   stop?: (run: Run) => Promise<void>;
   adopt?: HostTurns["adopt"];
+  steer?: HostTurns["steer"];
   answer?: HostInteractions["answer"];
   release?: () => Promise<void>;
   read?: (request: ReadRequest) => Promise<ReadPage> | undefined;
@@ -318,7 +319,11 @@ export class ScriptedHost implements RuntimeHost {
       if (this.script.stop !== undefined) return await this.script.stop(run);
       if (this.live.has(run.turnId)) this.end(run.turnId, { how: "stopped", by: this.connectionId });
     },
-    steer: () => Promise.reject(new HostError("unavailable", "This Host takes no words while it works")),
+    steer: async (request) => {
+      this.operations.push(`steer ${request.run.turnId} ${request.steerId}`);
+      if (this.script.steer !== undefined) return await this.script.steer(request);
+      throw new HostError("unavailable", "This Host takes no words while it works");
+    },
     adopt: async (request) => {
       this.operations.push(`adopt ${request.run.turnId}`);
       await this.script.adopt?.(request);

@@ -47,8 +47,8 @@ export class Stage {
 
   /** Sends a prompt and lets everything happen that can. */
   async prompt(sessionId: string, draft: Draft | string = "go"): Promise<Asked> {
-    const parts = typeof draft === "string" ? [{ kind: "text" as const, text: draft }] : draft.parts;
-    const answer = this.sessions.prompt(sessionId, { parts }, this.#never.signal);
+    const whole = typeof draft === "string" ? { parts: [{ kind: "text" as const, text: draft }] } : draft;
+    const answer = this.sessions.prompt(sessionId, whole, this.#never.signal);
     const asked = new Asked(answer);
     await settle();
     return asked;
