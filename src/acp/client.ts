@@ -75,14 +75,16 @@ export class Client implements ClientPort {
       const withdraw = () => {
         this.#pending.delete(id);
         reject(signal.reason);
-        this.#notify("$/cancel_request", { requestId: id });
+        this.notify("$/cancel_request", { requestId: id });
       };
       signal.addEventListener("abort", withdraw, { once: true });
       this.#pending.set(id, {
         settle(outcome) {
           signal.removeEventListener("abort", withdraw);
           if (outcome.kind === "result") resolve(outcome.result);
-          else reject(new ClientRefused(outcome.code, outcome.message.slice(0, MESSAGE_LENGTH)));
+          else {reject(
+              new ClientRefused(outcome.code, outcome.message.slice(0, MESSAGE_LENGTH), outcome.data),
+            );}
         },
         fail(reason) {
           signal.removeEventListener("abort", withdraw);
@@ -100,7 +102,8 @@ export class Client implements ClientPort {
     pending.settle(outcome);
   }
 
-  #notify(method: string, params: JsonObject): void {
+  /** Puts a notification on its way. A Client that is gone needs no telling. */
+  notify(method: string, params: JsonObject): void {
     try {
       this.#writer.send(JSON.stringify({ jsonrpc: "2.0", method, params }) + "\n");
     } catch {

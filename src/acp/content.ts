@@ -2,7 +2,7 @@ import type { ContentBlock, RequestError } from "@agentclientprotocol/sdk";
 import type { Draft, DraftPart } from "../session/draft.ts";
 import type { EngineProfile } from "../host/contract.ts";
 import { LIMITS } from "../limits.ts";
-import type { Meta } from "../model/json.ts";
+import { boundedMeta } from "./meta.ts";
 import { invalidParams } from "./errors.ts";
 import type { PromptParams } from "./params.ts";
 
@@ -20,17 +20,6 @@ export function draftOf({ prompt, _meta }: PromptParams, accepts: Accepted): Dra
     parts: prompt.map((block, index) => partOf(block, `prompt[${index}]`, accepts)),
     meta: boundedMeta(_meta),
   };
-}
-
-/** Opaque data that is small enough to pass through; else nothing. */
-export function boundedMeta(meta: unknown): Meta | undefined {
-  if (typeof meta !== "object" || meta === null) return undefined;
-  try {
-    return JSON.stringify(meta).length <= LIMITS.metaBytes ? meta as Meta : undefined;
-  } catch {
-    // Nested too deeply to be written.
-    return undefined;
-  }
 }
 
 function partOf(block: ContentBlock, field: string, accepts: Accepted): DraftPart {

@@ -1,10 +1,11 @@
 import type { AnyNotification, AnyRequest, JsonRpcId } from "@agentclientprotocol/sdk";
+import type { Json } from "../model/json.ts";
 import type { Line } from "../wire/lines.ts";
 
 /** How the Client answered a request of ours. */
 export type Outcome =
   | { readonly kind: "result"; readonly result: unknown }
-  | { readonly kind: "error"; readonly code: number; readonly message: string };
+  | { readonly kind: "error"; readonly code: number; readonly message: string; readonly data?: Json };
 
 /** What a line turned out to be. `refused` is to be answered with an error that quotes nothing of the line. */
 export type Envelope =
@@ -57,8 +58,10 @@ function outcomeOf(value: object): Outcome {
   // Some peers send the part that does not apply as null.
   if ((error === undefined || error === null) && result !== undefined) return { kind: "result", result };
   if ((result === undefined || result === null) && typeof error === "object" && error !== null) {
-    const { code, message } = error as Record<string, unknown>;
-    if (typeof code === "number" && typeof message === "string") return { kind: "error", code, message };
+    const { code, message, data } = error as Record<string, unknown>;
+    if (typeof code === "number" && typeof message === "string") {
+      return { kind: "error", code, message, ...(data !== undefined && { data: data as Json }) };
+    }
   }
   return { kind: "error", code: -32600, message: "The editor's answer has neither a result nor an error" };
 }

@@ -7,7 +7,9 @@ import type { Clock } from "../model/clock.ts";
 import type { Config } from "../model/config.ts";
 import type { ConnectionSessions } from "./sessions.ts";
 import type { SessionPlace } from "../session/sessions.ts";
-import { boundedMeta, draftOf } from "./content.ts";
+import { boundedMeta } from "./meta.ts";
+import { draftOf } from "./content.ts";
+import type { EditorExtensions } from "./extensions.ts";
 import { created, listed, optionsOf, settingsOf } from "./responses.ts";
 import type { EngineProfile, SessionInfo } from "../host/contract.ts";
 import { LIMITS } from "../limits.ts";
@@ -21,6 +23,8 @@ export interface MethodParts {
   readonly sessions: ConnectionSessions;
   readonly client: Client;
   readonly profile: EngineProfile;
+  /** What goes beyond Sessions and Turns; absent where the Host passes nothing on. */
+  readonly extensions?: EditorExtensions;
   /** Methods of what is not offered are absent. */
   readonly offered: Offer;
   readonly clock: Clock;
@@ -67,10 +71,7 @@ export class Methods {
       [
         "session/new",
         method(params.newSession, async (place) => {
-          const info = await sessions.create({
-            ...workplace(place, parts.profile),
-            meta: boundedMeta(place._meta),
-          });
+          const info = await sessions.create(workplace(place, parts.profile));
           return this.#opened(info, created(info, parts.client.abilities));
         }),
       ],
@@ -93,9 +94,9 @@ export class Methods {
       ["session/prompt", method(params.prompt, (asked, signal) => this.#prompt(asked, signal))],
       [
         "session/set_mode",
-        method(params.setMode, async ({ sessionId, modeId }) => {
-          const id = this.#modeOptions.get(sessionId) ?? "mode";
-          this.#noteModes(sessionId, await sessions.configure(sessionId, { id, value: modeId }));
+        method(params.setMode, async ({ sessionId, modeId, _meta }) => {
+          const change = { id: this.#modeOptions.get(sessionId) ?? "mode", value: modeId };
+          this.#noteModes(sessionId, await sessions.configure(sessionId, change, boundedMeta(_meta)));
           return {};
         }),
       ],
@@ -118,11 +119,13 @@ export class Methods {
   }
 
   /** Answers a request; rejects with the error that goes onto the wire and with nothing else. */
-  async request(name: string, raw: unknown, signal: AbortSignal): Promise<object> {
+  async request(name: string, raw: unknown, signal: AbortSignal): Promise<unknown> {
+    const { extensions } = this.#parts;
     const found = this.#table.get(name);
-    if (found === undefined || !found.offered) throw unknownMethod(name);
+    const passed = extensions?.takes(name) === true;
+    if (found?.offered !== true && !passed) throw unknownMethod(name);
     try {
-      return await found.run(raw, signal);
+      return passed ? await extensions.request(name, raw, signal) : await found!.run(raw, signal);
     } catch (error) {
       throw wireError(error, name, sessionIdOf(raw), this.#parts.log);
     }
@@ -130,6 +133,7 @@ export class Methods {
 
   /** Takes a notification. One that is unknown or broken is dropped, as the protocol wants it. */
   notify(name: string, raw: unknown): void {
+    if (name.startsWith("_")) return this.#parts.extensions?.notify(name, raw);
     if (name !== "session/cancel") return;
     const read = params.oneSession.safeParse(raw);
     if (read.success) this.#parts.sessions.cancel(read.data.sessionId);
@@ -157,11 +161,11 @@ export class Methods {
 
   async #configure(change: params.ConfigParams): Promise<{ configOptions: object[] }> {
     const { client, sessions } = this.#parts;
-    const { sessionId, configId: id, value } = change;
+    const { sessionId, configId: id, value, _meta } = change;
     if (typeof value === "boolean" && !client.abilities.booleanOptions) {
       throw invalidParams("value", 'a string: the editor did not offer "session.configOptions.boolean"');
     }
-    const config = await sessions.configure(sessionId, { id, value });
+    const config = await sessions.configure(sessionId, { id, value }, boundedMeta(_meta));
     this.#noteModes(sessionId, config);
     return { configOptions: optionsOf(config, client.abilities) };
   }
@@ -201,7 +205,7 @@ function bytesOf(value: unknown): number {
 
 /** Throws -32602 for an MCP server of a kind that was not advertised. */
 function workplace(
-  { cwd, additionalDirectories, mcpServers }: params.PlaceParams,
+  { cwd, additionalDirectories, mcpServers, _meta }: params.PlaceParams,
   profile: EngineProfile,
 ): SessionPlace {
   mcpServers.forEach(({ type }, index) => {
@@ -211,7 +215,8 @@ function workplace(
       `something else: this agent takes no MCP servers over ${type}, as its capabilities say`,
     );
   });
-  return { cwd, roots: additionalDirectories, mcpServers };
+  const meta = boundedMeta(_meta);
+  return { cwd, roots: additionalDirectories, mcpServers, ...(meta !== undefined && { meta }) };
 }
 
 function unknownMethod(name: string): RequestError {

@@ -2,7 +2,10 @@ import type { AuthMethod, Implementation, InitializeResponse } from "@agentclien
 import config from "../../deno.json" with { type: "json" };
 import type { ClientAbilities } from "../session/ports.ts";
 import type { EngineProfile } from "../host/contract.ts";
+import { boundedMeta } from "./meta.ts";
+import type { ClientHello } from "../model/extension.ts";
 import { invalidParams } from "./errors.ts";
+import type { Meta } from "../model/json.ts";
 
 /** What a front offers beside the baseline. */
 export type Offer = Readonly<
@@ -36,14 +39,14 @@ export interface Handshake {
 
 /** Answers `initialize` out of static data: nothing is started, asked or read for it. Throws -32602. */
 export function negotiate(params: unknown, profile: EngineProfile, info: Implementation): Handshake {
-  const { clientCapabilities, protocolVersion } = recordOf(params);
+  const { _meta, clientCapabilities, protocolVersion } = recordOf(params);
   // Early Clients named their version by text.
   if (typeof protocolVersion !== "number" && typeof protocolVersion !== "string") {
     throw invalidParams("protocolVersion", "a number", protocolVersion === undefined);
   }
   return {
     response: welcome(profile, info, clientCapabilities),
-    abilities: abilitiesOf(clientCapabilities),
+    abilities: { ...abilitiesOf(clientCapabilities), ...helloOf(_meta, clientCapabilities) },
   };
 }
 
@@ -66,8 +69,11 @@ function welcome(
         ...(OFFERED.remove && { delete: {} }),
         ...(OFFERED.additionalDirectories && { additionalDirectories: {} }),
       },
+      // It has none of those above: what Gangway answers itself it says itself.
+      ...profile.beyond?.capabilities,
     },
     authMethods: loginMethods(profile, clientCapabilities),
+    ...(profile.beyond?.meta !== undefined && { _meta: { ...profile.beyond.meta } }),
   };
 }
 
@@ -88,20 +94,47 @@ function abilitiesOf(clientCapabilities: unknown): ClientAbilities {
   };
 }
 
-/**
- * Only methods that the Client carries out by starting us again in a terminal, and only where it says it can: the contract of
- * the Host has no login of its own.
- */
+/** What the Client said that an Engine may want to hear. What is malformed or too large is left out. */
+function helloOf(meta: unknown, clientCapabilities: unknown): { readonly hello?: ClientHello } {
+  const handshake = passing(meta);
+  const capabilities = passing(recordOf(clientCapabilities)._meta);
+  const terminalLogin = hasTerminal(clientCapabilities);
+  if (!terminalLogin && handshake === undefined && capabilities === undefined) return {};
+  return {
+    hello: {
+      terminalLogin,
+      ...(handshake !== undefined && { meta: handshake }),
+      ...(capabilities !== undefined && { capabilities }),
+    },
+  };
+}
+
+/** Whether the Client can start the program that serves it again, in a terminal. */
+function hasTerminal(clientCapabilities: unknown): boolean {
+  return recordOf(recordOf(clientCapabilities).auth).terminal === true;
+}
+
+function passing(meta: unknown): Meta | undefined {
+  return isRecord(meta) ? boundedMeta(meta) : undefined;
+}
+
+/** The Engine's ways to log in: by `authenticate` where it speaks that, in a terminal where the Client says that it has one. */
 function loginMethods(profile: EngineProfile, clientCapabilities: unknown): AuthMethod[] {
-  if (recordOf(recordOf(clientCapabilities).auth).terminal !== true) return [];
+  const terminal = hasTerminal(clientCapabilities);
   const methods: AuthMethod[] = [];
-  for (const { type, id, name, description, args, env } of profile.authMethods) {
-    if (type !== "terminal" || typeof id !== "string" || typeof name !== "string") continue;
-    methods.push({
-      type,
+  for (const { type, id, name, description, args, env, _meta } of profile.authMethods) {
+    if (typeof id !== "string" || typeof name !== "string") continue;
+    const base = {
       id,
       name,
       ...(typeof description === "string" && { description }),
+      ...(isRecord(_meta) && { _meta }),
+    };
+    if (type === undefined && profile.beyond !== undefined) methods.push(base);
+    if (type !== "terminal" || !terminal) continue;
+    methods.push({
+      ...base,
+      type,
       ...(Array.isArray(args) && { args: args.filter((arg) => typeof arg === "string") }),
       ...(isRecord(env) && { env: stringsOf(env) }),
     });

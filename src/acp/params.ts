@@ -15,12 +15,16 @@ export interface SessionParams {
   readonly sessionId: string;
 }
 
+/** What may come with any parameters. */
+export interface WithMeta {
+  readonly _meta?: Meta;
+}
+
 /** What `session/new` asks for, defaults filled in. */
-export interface PlaceParams {
+export interface PlaceParams extends WithMeta {
   readonly cwd: string;
   readonly additionalDirectories: string[];
   readonly mcpServers: McpServer[];
-  readonly _meta?: Meta;
 }
 
 /** What `session/list` asks for, with nothing instead of null. */
@@ -128,8 +132,8 @@ export const prompt: z.ZodType<PromptParams> = z.object({
   _meta: meta,
 }, wanted);
 /** `session/set_mode` */
-export const setMode: z.ZodType<Pick<SetSessionModeRequest, "sessionId" | "modeId">> = z.object(
-  { sessionId: text, modeId: text },
+export const setMode: z.ZodType<Pick<SetSessionModeRequest, "sessionId" | "modeId"> & WithMeta> = z.object(
+  { sessionId: text, modeId: text, _meta: meta },
   wanted,
 );
 /** `session/set_config_option`: a boolean says so by its type. */
@@ -138,9 +142,11 @@ export const setConfigOption: z.ZodType<ConfigParams> = z.object({
   configId: text,
   type: z.unknown().optional(),
   value: z.unknown().optional(),
-}, wanted).transform(({ sessionId, configId, type, value }, context): ConfigParams => {
-  if (type === "boolean" && typeof value === "boolean") return { sessionId, configId, type, value };
-  if (type !== "boolean" && typeof value === "string") return { sessionId, configId, value };
+  _meta: meta,
+}, wanted).transform(({ sessionId, configId, type, value, _meta }, context): ConfigParams => {
+  const which = { sessionId, configId, ...(_meta !== undefined && { _meta }) };
+  if (type === "boolean" && typeof value === "boolean") return { ...which, type, value };
+  if (type !== "boolean" && typeof value === "string") return { ...which, value };
   context.addIssue({
     code: "custom",
     path: ["value"],

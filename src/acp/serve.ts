@@ -4,6 +4,7 @@ import { ClientGone, type Files } from "../session/ports.ts";
 import type { ConnectionSessions } from "./sessions.ts";
 import type { SessionParts } from "../session/session.ts";
 import { Client } from "./client.ts";
+import type { EditorExtensions } from "./extensions.ts";
 import { GANGWAY, negotiate, OFFERED } from "./negotiation.ts";
 import { LIMITS } from "../limits.ts";
 import { LineSplitter } from "../wire/lines.ts";
@@ -53,6 +54,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const writer = new LineWriter(options.output, LIMITS.writerHighWater);
   const client = new Client(writer, log);
   let sessions: ConnectionSessions | undefined;
+  let extensions: EditorExtensions | undefined;
   let methods: Methods | undefined;
 
   const mailbox = new Mailbox({
@@ -60,12 +62,20 @@ export async function serve(options: ServeOptions): Promise<void> {
     settle: (id, outcome) => client.settle(id, outcome),
     // What the handshake does without is loaded behind it, so that a Client sees its answer sooner.
     ready: async () => {
-      const [loaded, make] = await Promise.all([import("./methods.ts"), options.sessions ?? ownSessions()]);
+      const [loaded, make, beyond] = await Promise.all([
+        import("./methods.ts"),
+        options.sessions ?? ownSessions(),
+        import("./extensions.ts"),
+      ]);
       sessions = make({ host, client, files, clock, ids, log });
+      const speaks = profile.beyond !== undefined;
+      extensions = host.extensions &&
+        new beyond.EditorExtensions({ host: host.extensions, sessions, client, speaks, log });
       methods = new loaded.Methods({
         sessions,
         client,
         profile,
+        ...(extensions !== undefined && { extensions }),
         offered: OFFERED,
         clock,
         log,
@@ -95,6 +105,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     await within(clock, LIMITS.drainMs, Promise.race([mailbox.idle(), writer.gone]));
   } finally {
     mailbox.seal();
+    extensions?.close();
     const released = sessions?.shutdown().catch(() => log.error("The Sessions could not be released"));
     await within(clock, CLOSE_MS, Promise.all([released, writer.close()]));
     writer.abort();

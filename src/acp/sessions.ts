@@ -11,7 +11,7 @@ import type { SessionPlace } from "../session/sessions.ts";
  */
 export interface ConnectionSessions {
   /** Creates a durable Session, which this connection owns from then on. */
-  create(request: SessionPlace & { readonly meta?: Meta }): Promise<SessionInfo>;
+  create(request: SessionPlace): Promise<SessionInfo>;
   /** `limit` bounds the page; the cursor goes on behind its last Session. */
   list(request: { cwd?: string; cursor?: string; limit?: number }): Promise<SessionPage>;
   /** Shows the whole conversation before it resolves. */
@@ -26,8 +26,10 @@ export interface ConnectionSessions {
   cancel(sessionId: string): void;
   /** Ends what the Session does here and gives it up; the durable Session stays. */
   close(sessionId: string): Promise<void>;
-  /** Changes an option and returns all of them. */
-  configure(sessionId: string, change: ConfigChange): Promise<Config>;
+  /** Changes an option and returns all of them. `meta` goes to the Engine unread. */
+  configure(sessionId: string, change: ConfigChange, meta?: Meta): Promise<Config>;
+  /** Whether this connection owns the Session. */
+  owns(sessionId: string): boolean;
   /** Called after the answer that named the Session has left; silent for a Session that is not owned any more. */
   announce(sessionId: string): void;
   /** Releases everything at once, without waiting for the Host. */

@@ -84,6 +84,35 @@ export function splitCommand(
   return at < 0 ? { own: args } : { own: args.slice(0, at), agent: args.slice(at + 1) };
 }
 
+/** A person logs in to an agent in this terminal. */
+export interface LoginRequest {
+  /** Which agent. */
+  readonly agent: string;
+  /** Names of variables that were set for this. */
+  readonly variables: readonly string[];
+  /** Further arguments of the agent. */
+  readonly args: readonly string[];
+}
+
+/** Begins the word that an editor puts behind Gangway's own when it starts the agent in a terminal. */
+const LOGIN = "--gangway-login=";
+
+/** The words by which {@linkcode splitLogin} knows that somebody logs in. */
+export function loginWords(agent: string, variables: readonly string[]): readonly string[] {
+  return [LOGIN + [agent, ...variables].join(",")];
+}
+
+/** A command line with what an editor put behind it, where somebody logs in; what follows then is the agent's. */
+export function splitLogin(
+  args: readonly string[],
+): { readonly own: readonly string[]; readonly login?: LoginRequest } {
+  const at = args.findIndex((arg) => arg.startsWith(LOGIN));
+  const word = args[at];
+  if (word === undefined) return { own: args };
+  const [agent = "", ...variables] = word.slice(LOGIN.length).split(",");
+  return { own: args.slice(0, at), login: { agent, variables, args: args.slice(at + 1) } };
+}
+
 function serveOptions(
   parsed: Record<string, unknown>,
   command: readonly string[] | undefined,

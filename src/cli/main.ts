@@ -1,5 +1,5 @@
 import { serve } from "./serve.ts";
-import { type Command, parseCommand, type ServeOptions } from "./flags.ts";
+import { type Command, parseCommand, type ServeOptions, splitLogin } from "./flags.ts";
 import { type Permissions, takePermissions } from "./permissions.ts";
 import { stderrSink } from "./log.ts";
 import { VERSION } from "./version.ts";
@@ -9,6 +9,14 @@ import { VERSION } from "./version.ts";
  * should be; 2: the arguments are wrong; 128+n: ended by signal n.
  */
 export async function main(args: readonly string[]): Promise<number> {
+  const { login, own } = splitLogin(args);
+  if (login !== undefined) {
+    const words = Deno.build.standalone ? takePermissions(own).rest : own;
+    return await run(parseCommand(words), async (options) => {
+      const { login: logIn } = await import("./login.ts");
+      return await logIn(options, login);
+    });
+  }
   // A compiled program cannot take Deno's own flags, so it knows the same names itself.
   if (!Deno.build.standalone) return await run(parseCommand(args), serve);
   const { permissions, rest } = takePermissions(args);

@@ -3,7 +3,7 @@ import type { ConfiguredAgent } from "./config.ts";
 import type { Engine } from "../engine/contract.ts";
 import type { Log } from "../model/log.ts";
 import type { Machine } from "./state.ts";
-import type { ServeOptions } from "./flags.ts";
+import { loginWords, type ServeOptions } from "./flags.ts";
 import { VERSION } from "./version.ts";
 import { workbench } from "../engine/workbench/mod.ts";
 
@@ -15,6 +15,8 @@ export interface Roster {
   readonly kind: "roster";
   readonly engines: readonly Engine[];
   readonly defaultEngine: string;
+  /** How agents are started, by their names; the workbench is not among them. */
+  readonly commands: Readonly<Record<string, AgentCommand>>;
 }
 
 /** What making a roster came to; `why` is a sentence for the user. */
@@ -58,6 +60,7 @@ export async function openRoster(parts: RosterParts): Promise<RosterOrRefusal> {
       ...await enginesOf(agents, parts),
     ],
     defaultEngine: name ?? WORKBENCH,
+    commands: Object.fromEntries(Object.entries(agents).map(([id, agent]) => [id, commandOf(agent)])),
   };
 }
 
@@ -84,6 +87,7 @@ async function enginesOf(
       command,
       log,
       version: VERSION,
+      terminal: { words: (variables) => loginWords(engineId, variables) },
       ...memory,
       ...(agent.options !== undefined && { preferred: agent.options }),
     });

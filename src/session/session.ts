@@ -2,6 +2,7 @@ import type { EngineProfile, McpServer, RuntimeHost, SessionInfo } from "../host
 import { HostError } from "../host/errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { Config, ConfigChange } from "../model/config.ts";
+import type { Meta } from "../model/json.ts";
 import { Attachment } from "./attachment.ts";
 import { within } from "./deadline.ts";
 import type { Draft } from "./draft.ts";
@@ -149,7 +150,7 @@ export class ClientSession {
   }
 
   /** Changes one setting. Meets concurrent changes of other fields by trying again on the newer configuration. */
-  async configure(change: ConfigChange): Promise<Config> {
+  async configure(change: ConfigChange, meta?: Meta): Promise<Config> {
     const { host, ids } = this.#options;
     const { sessionId } = this.#info;
     for (let attempt = 1;; attempt++) {
@@ -160,6 +161,7 @@ export class ClientSession {
           expectedRevision,
           changeId: ids.next(),
           changes: [change],
+          ...(meta !== undefined && { meta }),
         });
         this.#info = { ...this.#info, config };
         this.#attachment.bulletin.show({ type: "config", config });
@@ -181,7 +183,7 @@ export class ClientSession {
   /** Loads (with the whole history) or resumes (without) after the Host bound the new roots and MCP servers. */
   async join(
     mode: "load" | "resume",
-    binding: { roots: readonly string[]; mcpServers: readonly McpServer[] },
+    binding: { roots: readonly string[]; mcpServers: readonly McpServer[]; meta?: Meta },
   ): Promise<SessionInfo> {
     const { host, client } = this.#options;
     const { sessionId } = this.#info;

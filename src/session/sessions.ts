@@ -19,6 +19,8 @@ export interface SessionPlace {
   readonly roots: readonly string[];
   /** The complete list. */
   readonly mcpServers: readonly McpServer[];
+  /** Passed on to the Engine unread. */
+  readonly meta?: Meta;
 }
 
 /**
@@ -40,7 +42,7 @@ export class Sessions {
   }
 
   /** Creates a durable Session. Its id is chosen here and kept in the error where the outcome stays unknown. */
-  async create(request: SessionPlace & { engineId?: string; meta?: Meta }): Promise<SessionInfo> {
+  async create(request: SessionPlace & { engineId?: string }): Promise<SessionInfo> {
     const { host, ids } = this.#options;
     const place = await this.#place(request);
     const sessionId = ids.next();
@@ -48,7 +50,6 @@ export class Sessions {
       ...place,
       sessionId,
       engineId: request.engineId,
-      meta: request.meta,
     });
     if (reply.kind === "done") return this.#own(reply.value);
     if (reply.kind === "unknown" && !this.#over.signal.aborted) {
@@ -108,8 +109,13 @@ export class Sessions {
   }
 
   /** Changes one setting and returns all of them. */
-  configure(sessionId: string, change: ConfigChange): Promise<Config> {
-    return this.#get(sessionId).configure(change);
+  configure(sessionId: string, change: ConfigChange, meta?: Meta): Promise<Config> {
+    return this.#get(sessionId).configure(change, meta);
+  }
+
+  /** Whether this connection owns a Session. */
+  owns(sessionId: string): boolean {
+    return this.#owned.has(sessionId);
   }
 
   /** Gives a Session up at once; a second close shares the first. */
@@ -201,7 +207,8 @@ export class Sessions {
     const cwd = await files.directory(request.cwd);
     const roots: string[] = [];
     for (const root of request.roots) roots.push(await files.directory(root));
-    return { cwd, roots, mcpServers: request.mcpServers };
+    const { mcpServers, meta } = request;
+    return { cwd, roots, mcpServers, ...(meta !== undefined && { meta }) };
   }
 
   async #find(sessionId: string): Promise<SessionInfo | undefined> {

@@ -282,6 +282,10 @@ export class FakeSessions implements ConnectionSessions {
     return Promise.resolve({ revision: 2, options });
   }
 
+  owns(sessionId: string): boolean {
+    return this.owned.has(sessionId);
+  }
+
   announce(sessionId: string): void {
     this.calls.push(`announce ${sessionId}`);
     this.announced(this.#parts, sessionId);

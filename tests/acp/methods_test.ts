@@ -33,7 +33,7 @@ Deno.test("[S7] load and resume hand the complete lists on and answer with the S
   for (const method of ["load", "resume"]) {
     const { methods, sessions, follows } = everything();
     const result = await methods.request(`session/${method}`, { sessionId: "s1", ...place }, never);
-    assertEquals(Object.keys(result), ["modes", "configOptions"]);
+    assertEquals(Object.keys(result as object), ["modes", "configOptions"]);
     assertEquals(sessions.places, [{ cwd: "/work", roots: ["/more"], mcpServers: [] }]);
     await methods.request(`session/${method}`, { sessionId: "s1", cwd: "/work" }, never);
     assertEquals(sessions.places[1], { cwd: "/work", roots: [], mcpServers: [] }, "left out means none");

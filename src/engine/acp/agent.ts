@@ -5,18 +5,26 @@ import { AgentLink, refused } from "./link.ts";
 import type { ClientServices } from "../../host/contract.ts";
 import type { Faults } from "./faults.ts";
 import { greeting, type Hello, helloOf } from "./hello.ts";
+import type { EngineContext, ExtensionOutlet } from "../contract.ts";
+import type { ExtensionAnswer, ExtensionMessage } from "../../model/extension.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
 import type { Log } from "../../model/log.ts";
-import { recordOf, textOf } from "./shape.ts";
+import { cut, recordOf } from "./shape.ts";
+import { ownLogins, type TerminalLogin } from "./logins.ts";
+import { reachesEditor } from "./extensions.ts";
 import { RequestError } from "@agentclientprotocol/sdk";
 import { untilAborted } from "../waiting.ts";
 
 /** What hears one of an agent's Sessions. */
 export interface Seat {
+  /** The Host's side of the Session. */
+  readonly context: Pick<EngineContext, "sessionId">;
   /** An update, in order. */
   update(update: JsonObject): void;
   /** The prompt at hand was answered. */
   answered(): void;
+  /** An `elicitation/complete`. False where it was not asked for from here. */
+  completed(params: JsonObject): boolean;
   /** Undefined while it keeps up. */
   room(): Promise<void> | undefined;
   /** A request about the Session. What it throws becomes the error. */
@@ -29,6 +37,10 @@ export interface AgentParts {
   readonly services: ClientServices;
   readonly faults: Faults;
   readonly log: Log;
+  /** Where what the agent says beyond Sessions and Turns goes; nowhere where absent. */
+  readonly outlet?: ExtensionOutlet;
+  /** How a person logs in to it in a terminal; not at all where absent. */
+  readonly terminal?: TerminalLogin;
   /** How Gangway names its version to the agent. */
   readonly version: string;
 }
@@ -37,6 +49,8 @@ export interface AgentParts {
 const HELLO_MS = 90_000;
 /** Updates that are kept of a Session whose id is not known yet. */
 const EARLY = 256;
+/** UTF-16 units of an agent's own sentence. */
+const SENTENCE = 1000;
 
 /**
  * - `serving`: takes Sessions
@@ -62,7 +76,7 @@ export class Agent {
   #opening = 0;
   #working = 0;
   #state: AgentState = "serving";
-  #logins: readonly string[] = [];
+  #logins: readonly JsonObject[] = [];
   /** Whether its end was our wish. */
   #end: "unforeseen" | "wanted" = "unforeseen";
 
@@ -76,10 +90,7 @@ export class Agent {
       answered: (sessionId) => this.#seats.get(sessionId)?.answered(),
       room: () => this.#room(),
       request: (method, params, signal) => this.#request(method, params, signal),
-      notified: (method) => {
-        // The protocol's own are the SDK's to hear.
-        if (!method.startsWith("$/")) this.faults.count("unheard");
-      },
+      notified: (method, params) => this.#notified(method, params),
     }, parts.faults);
     this.gone = this.#watch();
     this.hello = this.#greet();
@@ -105,6 +116,29 @@ export class Agent {
       if (!(error instanceof RequestError)) await this.#fallen.promise;
       if (this.#over.signal.aborted) throw this.#over.signal.reason;
       throw refusal(error, `could not ${doing}`, this.#logins);
+    }
+  }
+
+  /**
+   * Asks what only the editor and the agent know. The agent's error is an answer; rejects with an {@linkcode AgentFailure} where the agent
+   * goes away, and at once when the signal aborts.
+   */
+  async ask(method: string, params: JsonObject, signal: AbortSignal): Promise<ExtensionAnswer> {
+    const until = AbortSignal.any([signal, this.#over.signal]);
+    try {
+      const result = await untilAborted(this.#link.request(method, params, signal), until);
+      return { kind: "result", result: result as Json };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof RequestError)) await this.#fallen.promise;
+      if (this.#over.signal.aborted) throw this.#over.signal.reason;
+      const { code, message, data } = error as RequestError;
+      return {
+        kind: "error",
+        code,
+        message: cut(message, SENTENCE),
+        ...(data !== undefined && { data: data as Json }),
+      };
     }
   }
 
@@ -200,9 +234,9 @@ export class Agent {
       late.abort(new AgentFailure("engine_gone", `The agent did not answer for ${HELLO_MS / 1000} seconds`));
     }, HELLO_MS);
     try {
-      const { services, version } = this.#parts;
+      const { services, terminal, version } = this.#parts;
       const result = await untilAborted(
-        this.request("initialize", greeting(services, version), "begin"),
+        this.request("initialize", greeting(services, version, terminal !== undefined), "begin"),
         late.signal,
       );
       if (result.protocolVersion !== 1) {
@@ -214,7 +248,7 @@ export class Agent {
         );
       }
       const hello = helloOf(result);
-      this.#logins = hello.authMethods.flatMap(({ name }) => textOf(name) ?? []);
+      this.#logins = ownLogins(hello.authMethods, terminal);
       return hello;
     } catch (error) {
       void this.close();
@@ -249,7 +283,49 @@ export class Agent {
     return undefined;
   }
 
+  #notified(method: string, params: JsonObject): void {
+    // The protocol's own are the SDK's to hear.
+    if (method.startsWith("$/")) return;
+    if (method === "elicitation/complete") {
+      if (![...this.#seats.values()].some((seat) => seat.completed(params))) this.faults.count("stray");
+      return;
+    }
+    const { outlet } = this.#parts;
+    if (outlet === undefined || !reachesEditor(method)) return this.faults.count("unheard");
+    const named = this.#named(params);
+    if (named === undefined) return this.faults.count("foreign");
+    outlet.notify({ method, ...named });
+  }
+
+  /** Asks the editor what only the two of them know. */
+  async #outward(
+    outlet: ExtensionOutlet,
+    method: string,
+    params: JsonObject,
+    signal: AbortSignal,
+  ): Promise<Json> {
+    const named = this.#named(params);
+    if (named === undefined) {
+      this.faults.count("foreign");
+      throw refused(-32002, "There is no such Session");
+    }
+    const answer = await outlet.call({ method, ...named }, signal);
+    if (answer.kind === "result") return answer.result;
+    throw refused(answer.code, answer.message, answer.data);
+  }
+
+  /** Params with the Host's id of the Session instead of the agent's; undefined where the agent was given no such Session. */
+  #named(params: JsonObject): Pick<ExtensionMessage, "sessionId" | "params"> | undefined {
+    if (typeof params.sessionId !== "string") return { params };
+    const sessionId = this.#seats.get(params.sessionId)?.context.sessionId;
+    return sessionId === undefined ? undefined : { sessionId, params: { ...params, sessionId } };
+  }
+
   async #request(method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> {
+    const { outlet } = this.#parts;
+    if (outlet !== undefined && reachesEditor(method)) {
+      return await this.#outward(outlet, method, params, signal);
+    }
     const sessionId: Json | undefined = params.sessionId;
     if (typeof sessionId !== "string") {
       this.faults.count("refused");

@@ -1,6 +1,7 @@
 import type { AcpEngineOptions } from "./mod.ts";
 import { AgentSession } from "./session.ts";
-import type { EngineContext, EngineSession } from "../contract.ts";
+import type { EngineContext, EngineSession, ExtensionInlet, ExtensionOutlet } from "../contract.ts";
+import { agentExtensions } from "./extensions.ts";
 import { Faults } from "./faults.ts";
 import { Keeper } from "./keeper.ts";
 import { Lobby } from "./lobby.ts";
@@ -8,19 +9,26 @@ import type { Profile } from "./profile.ts";
 
 /** The working half of the Engine: one agent at a time for all Sessions. */
 export class AgentEngine {
+  /** What goes to the agent and is about none of its Sessions. */
+  readonly extensions: ExtensionInlet;
   readonly #keeper: Keeper;
+  readonly #profile: Profile;
   readonly #lobby: Lobby;
 
   /** Starts nothing yet. */
-  constructor(options: AcpEngineOptions, profile: Profile) {
-    const { command, log, version } = options;
+  constructor(options: AcpEngineOptions, profile: Profile, outlet: ExtensionOutlet | undefined) {
+    const { command, log, terminal, version } = options;
+    this.#profile = profile;
     this.#keeper = new Keeper({
       command,
       log,
       version,
       faults: new Faults(log),
-      met: (hello) => profile.met(hello),
+      met: (hello, services) => profile.met(hello, services),
+      ...(outlet !== undefined && { outlet }),
+      ...(terminal !== undefined && { terminal }),
     });
+    this.extensions = agentExtensions(this.#keeper);
     this.#lobby = new Lobby({
       defaults: () => profile.current.options,
       preferred: options.preferred ?? {},
@@ -30,7 +38,14 @@ export class AgentEngine {
 
   /** Opens a Session; the agent is started by its first Turn. */
   open(context: EngineContext): EngineSession {
-    return new AgentSession(context, { keeper: this.#keeper, lobby: this.#lobby });
+    const heard: EngineContext = {
+      ...context,
+      commands: (commands, meta) => {
+        this.#profile.commanded(commands);
+        return context.commands(commands, meta);
+      },
+    };
+    return new AgentSession(heard, { keeper: this.#keeper, lobby: this.#lobby });
   }
 
   /** Ends the agent. */

@@ -33,8 +33,8 @@ export function failureOf(error: unknown): Failure {
   return { class: "engine", message: error instanceof Error ? error.message : String(error) };
 }
 
-/** Makes a sentence of an error that the agent answered with. `logins` are the names of its ways to log in. */
-export function refusal(error: unknown, what: string, logins: readonly string[]): AgentFailure {
+/** Makes a sentence of an error that the agent answered with. `logins` are its ways to log in, in ACP's own shape. */
+export function refusal(error: unknown, what: string, logins: readonly JsonObject[]): AgentFailure {
   if (error instanceof AgentFailure) return error;
   const { code, message, data } = recordOf(plain(error));
   const said = cut(
@@ -46,12 +46,14 @@ export function refusal(error: unknown, what: string, logins: readonly string[])
     ...(data !== undefined && JSON.stringify(data).length <= DETAILS && { data }),
   };
   if (code === AUTH_REQUIRED) {
-    const ways = logins.length === 0 ? "" : `: it offers ${logins.join(", ")}`;
-    return new AgentFailure(
-      "authentication",
-      `The agent wants you to log in${ways}. Log in with the agent's own program, then try again. It said: ${said}`,
-      extra,
-    );
+    const names = logins.flatMap(({ name }) => textOf(name) ?? []);
+    const ways = names.length === 0
+      ? ". Log in with the agent's own program, then try again"
+      : `: it offers ${names.join(", ")}. Log in, then try again`;
+    return new AgentFailure("authentication", `The agent wants you to log in${ways}. It said: ${said}`, {
+      ...extra,
+      authMethods: logins,
+    });
   }
   return new AgentFailure("engine", `The agent ${what}: ${said}`, extra);
 }

@@ -1,7 +1,9 @@
-import { isRecord, recordOf, recordsOf, textOf } from "./shape.ts";
-import { mayRunCommands } from "../command.ts";
+import { isRecord, recordOf, textOf } from "./shape.ts";
 import type { ClientServices } from "../../host/contract.ts";
-import type { Json, JsonObject } from "../../model/json.ts";
+import type { Json, JsonObject, Meta } from "../../model/json.ts";
+import { LIMITS } from "../../limits.ts";
+import { mayRunCommands } from "../command.ts";
+import { loginsOf } from "./logins.ts";
 
 /** What an agent said in its handshake, as far as it matters here. What is missing or malformed counts as absent. */
 export interface Hello {
@@ -20,17 +22,25 @@ export interface Hello {
   readonly additionalDirectories: boolean;
   /** The method by which it takes words while it works; absent where it takes none. */
   readonly steering?: string;
-  /** Its ways to log in, in ACP's own shape. */
+  /** Its ways to log in, in ACP's own shape and as it said them. */
   readonly authMethods: readonly JsonObject[];
+  /** Whether it can be logged out of, and says whether somebody is logged in. */
+  readonly logout: boolean;
+  readonly authStatus: boolean;
+  /** Whether the providers of its models can be set. */
+  readonly providers: boolean;
+  /** What came with its capabilities and with the handshake, unread; absent where that is nothing or too much. */
+  readonly capabilitiesMeta?: Meta;
+  readonly meta?: Meta;
 }
 
 /** Reads the result of `initialize`. */
 export function helloOf(result: unknown): Hello {
-  const { agentInfo, agentCapabilities, authMethods } = recordOf(result);
+  const { agentInfo, agentCapabilities, authMethods, _meta } = recordOf(result);
   const { name, title, version } = recordOf(agentInfo);
-  const { loadSession, promptCapabilities, mcpCapabilities, sessionCapabilities } = recordOf(
-    agentCapabilities,
-  );
+  const capabilities = recordOf(agentCapabilities);
+  const { loadSession, promptCapabilities, mcpCapabilities, sessionCapabilities } = capabilities;
+  const auth = recordOf(capabilities.auth);
   const prompt = recordOf(promptCapabilities);
   const mcp = recordOf(mcpCapabilities);
   const session = recordOf(sessionCapabilities);
@@ -48,15 +58,25 @@ export function helloOf(result: unknown): Hello {
     resume: isRecord(session.resume),
     close: isRecord(session.close),
     additionalDirectories: isRecord(session.additionalDirectories),
-    ...optional("steering", recordOf(recordOf(recordOf(agentCapabilities)._meta).gangway).steering),
-    authMethods: recordsOf(authMethods),
+    ...optional("steering", recordOf(recordOf(capabilities._meta).gangway).steering),
+    authMethods: loginsOf(authMethods),
+    logout: isRecord(auth.logout),
+    authStatus: isRecord(auth.status),
+    providers: isRecord(capabilities.providers),
+    ...passing("capabilitiesMeta", capabilities._meta),
+    ...passing("meta", _meta),
   };
 }
 
-/** What Gangway tells an agent about itself: the services of the editor that shows the first Turn are its own. */
-export function greeting(services: ClientServices, version: string): JsonObject {
+/**
+ * What Gangway tells an agent about itself: what the editor offers for whom the agent is started is its own. `terminal` says whether Gangway
+ * can run the agent in a terminal for somebody who logs in.
+ */
+export function greeting(services: ClientServices, version: string, terminal: boolean = false): JsonObject {
+  const { hello } = services;
   return {
     protocolVersion: 1,
+    ...(hello?.meta !== undefined && { _meta: hello.meta }),
     clientInfo: { name: "gangway", title: "Gangway", version },
     clientCapabilities: {
       fs: { readTextFile: services.readTextFile, writeTextFile: services.writeTextFile },
@@ -65,11 +85,21 @@ export function greeting(services: ClientServices, version: string): JsonObject 
         elicitation: { ...(services.forms && { form: {} }), ...(services.urls === true && { url: {} }) },
       }),
       session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
+      ...(terminal && hello?.terminalLogin === true && { auth: { terminal: true } }),
+      ...(hello?.capabilities !== undefined && { _meta: hello.capabilities }),
     },
   };
 }
 
-function optional(name: "name" | "title" | "version" | "steering", value: Json | undefined): Pick<Hello, typeof name> {
+function passing<K extends string>(key: K, meta: Json | undefined): { readonly [key in K]?: Meta } {
+  if (!isRecord(meta) || JSON.stringify(meta).length > LIMITS.metaBytes) return {};
+  return { [key]: meta } as { readonly [key in K]: Meta };
+}
+
+function optional(
+  name: "name" | "title" | "version" | "steering",
+  value: Json | undefined,
+): Pick<Hello, typeof name> {
   const text = textOf(value);
   return text === undefined ? {} : { [name]: text };
 }

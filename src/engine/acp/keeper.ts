@@ -12,8 +12,8 @@ export interface Ready {
 
 /** What a {@linkcode Keeper} works with. */
 export interface KeeperParts extends Omit<AgentParts, "services"> {
-  /** Is told what an agent said in its handshake. */
-  readonly met?: (hello: Hello) => void;
+  /** Is told what an agent said in its handshake, and what of its editor it was told before that. */
+  readonly met?: (hello: Hello, services: ClientServices) => void;
 }
 
 /** Milliseconds before the second start in a row that failed, doubled for each further one, and at most. */
@@ -86,7 +86,7 @@ export class Keeper {
       this.#failures = performance.now() - since > STEADY_MS ? 0 : this.#failures + 1;
     });
     const ready = agent.hello.then((hello) => {
-      this.#parts.met?.(hello);
+      this.#parts.met?.(hello, services);
       return { agent, hello };
     });
     this.#current = { agent, ready };

@@ -17,8 +17,8 @@ export interface LinkEvents {
   room(): Promise<void> | undefined;
   /** A request of the agent. What it throws becomes the error, a `RequestError` as it is. */
   request(method: string, params: JsonObject, signal: AbortSignal): Promise<unknown>;
-  /** A notification other than an update. */
-  notified(method: string): void;
+  /** A notification other than an update; in the order of the others. */
+  notified(method: string, params: JsonObject): void;
 }
 
 /** Milliseconds for the last lines behind the end of the process. */
@@ -51,7 +51,7 @@ export class AgentLink {
     this.#faults = faults;
     this.#connection = client()
       .onRequest("*", ({ method, params, signal }) => events.request(method, recordOf(params), signal))
-      .onNotification("*", ({ method }) => events.notified(method))
+      .onNotification("*", ({ method, params }) => events.notified(method, recordOf(params)))
       .connect({
         readable: new ReadableStream<AnyMessage>({
           start: (controller) => void (this.#inbox = controller),
@@ -66,9 +66,14 @@ export class AgentLink {
     this.done = this.#read();
   }
 
-  /** Asks. Rejects with the agent's error, or where it is gone. */
-  request(method: string, params: JsonObject): Promise<unknown> {
-    return this.#connection.agent.request<unknown, JsonObject>(method, params);
+  /**
+   * Asks. Rejects with the agent's error, or where it is gone. When the signal aborts the agent is told that the answer is not waited
+   * for any more.
+   */
+  request(method: string, params: JsonObject, signal?: AbortSignal): Promise<unknown> {
+    return this.#connection.agent.request<unknown, JsonObject>(method, params, {
+      ...(signal !== undefined && { cancellationSignal: signal }),
+    });
   }
 
   /** Tells. Never rejects: an agent that is gone needs no telling. */
@@ -167,6 +172,6 @@ export class AgentLink {
 }
 
 /** The error that a request of the agent is answered with. */
-export function refused(code: number, message: string): RequestError {
-  return new RequestError(code, message);
+export function refused(code: number, message: string, data?: Json): RequestError {
+  return new RequestError(code, message, data);
 }

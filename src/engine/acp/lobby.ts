@@ -113,7 +113,7 @@ export class Lobby {
     const { agent, context } = parts;
     const opened = await agent.open("session/new", {
       ...binding,
-      ...(context.meta !== undefined && { _meta: context.meta }),
+      ...metaOf(context),
     });
     const sessionId = textOf(opened.sessionId);
     if (sessionId === undefined || sessionId === "") {
@@ -133,7 +133,7 @@ export class Lobby {
     const conversation = new Conversation({ ...parts, sessionId });
     try {
       const method = hello.resume ? "session/resume" : "session/load";
-      conversation.live(await agent.open(method, { ...binding, sessionId }));
+      conversation.live(await agent.open(method, { ...binding, sessionId, ...metaOf(parts.context) }));
       return conversation;
     } catch (error) {
       agent.leave(sessionId, conversation);
@@ -202,6 +202,11 @@ function lossOf(why: string, recap: Recap | undefined): Notice {
 /** Whether an agent says that it does not have a Session. */
 function isLost({ data, message }: AgentFailure): boolean {
   return data?.code === -32002 || data?.code === -32602 || /not found|no such|unknown session/i.test(message);
+}
+
+/** What came with the Host's Session, as the agent takes it. */
+function metaOf({ meta }: EngineContext): JsonObject {
+  return meta === undefined ? {} : { _meta: meta };
 }
 
 type Parts = Pick<Conversation, "agent" | "hello" | "bound" | "context">;

@@ -5,7 +5,10 @@ import { z } from "zod";
 /** What is kept of an agent for the next start. */
 export type AgentMemory =
   & Pick<EngineProfile, "prompt" | "mcp">
-  & Partial<Pick<EngineProfile, "version" | "options">>;
+  & Partial<Pick<EngineProfile, "version" | "options" | "commands" | "authMethods" | "beyond">>;
+
+/** JSON objects that nobody looks into. */
+const opaque = z.record(z.string(), z.json());
 
 const base = {
   id: z.string(),
@@ -24,6 +27,10 @@ const schema = z.object({
   prompt: z.object({ image: z.boolean(), audio: z.boolean(), embeddedContext: z.boolean() }),
   mcp: z.object({ http: z.boolean(), sse: z.boolean() }),
   options: z.array(option).optional(),
+  commands: z.array(z.object({ name: z.string(), description: z.string(), hint: z.string().optional() }))
+    .optional(),
+  authMethods: z.array(opaque).optional(),
+  beyond: z.object({ capabilities: opaque, meta: opaque.optional() }).optional(),
 });
 
 /** Reads what was kept; undefined for what cannot be read, which is then learnt anew. */

@@ -9,7 +9,10 @@ import type { Engine, EngineContext, EngineSession } from "../contract.ts";
 import type { Json } from "../../model/json.ts";
 import type { Log } from "../../model/log.ts";
 import { Profile } from "./profile.ts";
+import type { ExtensionOutlet } from "../contract.ts";
+import type { TerminalLogin } from "./logins.ts";
 
+export type { TerminalLogin } from "./logins.ts";
 export type { AgentCommand } from "./process.ts";
 
 /** How an agent is put behind the Host. */
@@ -24,6 +27,8 @@ export interface AcpEngineOptions {
   readonly log: Log;
   /** Values of its options in new Sessions, by their ids; what it does not take is left out. */
   readonly preferred?: Readonly<Record<string, string | boolean>>;
+  /** How a person logs in to it in a terminal; ways to log in that need one are not offered where absent. */
+  readonly terminal?: TerminalLogin;
   /** Gangway's own version, as the agent is told. */
   readonly version: string;
   /** What `remember` was given last, in an earlier process. */
@@ -41,14 +46,22 @@ export interface AcpEngineOptions {
  * ```
  */
 export function acpEngine(options: AcpEngineOptions): Engine {
-  const { engineId, title = engineId, remembered, remember = () => {}, preferred = {} } = options;
-  const profile = new Profile({ engineId, title, preferred, remembered, remember });
+  const { engineId, title = engineId, remembered, remember = () => {}, preferred = {}, terminal } = options;
+  const profile = new Profile({ engineId, title, preferred, remembered, remember, terminal });
   let engine: Promise<AgentEngine> | undefined;
+  let outlet: ExtensionOutlet | undefined;
+  const loaded = () =>
+    engine ??= import("./engine.ts").then(({ AgentEngine }) => new AgentEngine(options, profile, outlet));
   return {
     profile: profile.current,
+    extensions: {
+      connect: (given) => outlet = given,
+      call: async (message, client, signal) =>
+        await (await loaded()).extensions.call(message, client, signal),
+      notify: async (message, client) => await (await loaded()).extensions.notify(message, client),
+    },
     async open(context: EngineContext): Promise<EngineSession> {
-      engine ??= import("./engine.ts").then(({ AgentEngine }) => new AgentEngine(options, profile));
-      return (await engine).open(context);
+      return (await loaded()).open(context);
     },
     async close(): Promise<void> {
       await (await engine)?.close();

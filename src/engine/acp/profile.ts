@@ -1,18 +1,25 @@
+import type { ClientServices } from "../../host/contract.ts";
+import type { Command } from "../../model/plan.ts";
 import type { ConfigOption } from "../../model/config.ts";
 import type { EngineProfile } from "../../host/contract.ts";
 import type { Hello } from "./hello.ts";
 import { type AgentMemory, memoryOf } from "./memory.ts";
-import type { Json } from "../../model/json.ts";
+import type { Json, JsonObject } from "../../model/json.ts";
+import { ownLogins, type TerminalLogin } from "./logins.ts";
 import { withPreferred } from "./options.ts";
 
 /** What is known of an agent that was never started: what can be passed on to it, or degraded to a link. */
-const UNKNOWN: Pick<EngineProfile, "prompt" | "mcp" | "options" | "commands" | "authMethods"> = {
+const UNKNOWN: Pick<EngineProfile, "prompt" | "mcp" | "options" | "commands" | "authMethods" | "beyond"> = {
   prompt: { image: true, audio: false, embeddedContext: true },
   mcp: { http: false, sse: false },
   options: [],
   commands: [],
   authMethods: [],
+  beyond: { capabilities: {} },
 };
+
+/** UTF-16 units of encoded commands that are kept: what is larger is learnt anew each time. */
+const COMMANDS = 64 * 1024;
 
 /** What an agent is said to be able to do: static for this process, and what it said itself in an earlier one. */
 export class Profile {
@@ -30,6 +37,8 @@ export class Profile {
     /** What `remember` was given in an earlier process. */
     readonly remembered: Json | undefined;
     readonly remember: (value: Json) => void;
+    /** How a person logs in to it in a terminal; not at all where absent. */
+    readonly terminal: TerminalLogin | undefined;
   }) {
     this.#remember = parts.remember;
     this.#memory = memoryOf(parts.remembered);
@@ -40,13 +49,31 @@ export class Profile {
       ...UNKNOWN,
       ...this.#memory,
       options: withPreferred(this.#memory?.options ?? [], parts.preferred),
+      authMethods: ownLogins(this.#memory?.authMethods ?? [], parts.terminal),
     };
   }
 
-  /** The agent said hello. */
-  met(hello: Hello): void {
-    const { prompt, mcp, version } = hello;
-    this.#keep({ ...this.#memory, prompt, mcp, ...(version !== undefined && { version }) });
+  /** The agent said hello to an editor that offers these services. */
+  met(hello: Hello, services: ClientServices): void {
+    const { prompt, mcp, version, meta } = hello;
+    // An agent offers a terminal's way only where there is one; another editor may have one.
+    const unsaid = services.hello?.terminalLogin === true
+      ? []
+      : this.#memory?.authMethods?.filter(({ type }) => type === "terminal") ?? [];
+    this.#keep({
+      ...this.#memory,
+      prompt,
+      mcp,
+      authMethods: [...hello.authMethods, ...unsaid],
+      beyond: { capabilities: capabilitiesOf(hello), ...(meta !== undefined && { meta }) },
+      ...(version !== undefined && { version }),
+    });
+  }
+
+  /** A Session has these commands now. */
+  commanded(commands: readonly Command[]): void {
+    if (this.#memory === undefined || JSON.stringify(commands).length > COMMANDS) return;
+    this.#keep({ ...this.#memory, commands });
   }
 
   /** A new Session began with these options. */
@@ -60,4 +87,15 @@ export class Profile {
     const now = JSON.stringify(memory);
     if (now !== before) this.#remember(JSON.parse(now));
   }
+}
+
+/** What an editor is told of an agent's capabilities beyond those that Gangway has itself. */
+function capabilitiesOf(hello: Hello): JsonObject {
+  const { authStatus, capabilitiesMeta, logout, providers } = hello;
+  return {
+    ...((logout || authStatus) &&
+      { auth: { ...(logout && { logout: {} }), ...(authStatus && { status: {} }) } }),
+    ...(providers && { providers: {} }),
+    ...(capabilitiesMeta !== undefined && { _meta: capabilitiesMeta }),
+  };
 }

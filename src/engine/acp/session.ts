@@ -1,10 +1,20 @@
 import { AgentFailure, failureOf } from "./failure.ts";
 import { blocksOf } from "./prompt.ts";
+import type { ClientServices } from "../../host/contract.ts";
 import type { Config } from "../../model/config.ts";
 import type { Errand } from "./conversation.ts";
-import type { EngineContext, EngineOutcome, EngineSession, EngineSink, EngineTurn } from "../contract.ts";
+import type {
+  EngineContext,
+  EngineOutcome,
+  EngineSession,
+  EngineSink,
+  EngineTurn,
+  ExtensionInlet,
+} from "../contract.ts";
 import type { Keeper } from "./keeper.ts";
 import type { Lobby, Opened } from "./lobby.ts";
+import type { Meta } from "../../model/json.ts";
+import { sessionExtensions } from "./extensions.ts";
 import type { TurnInput } from "../../model/prompt.ts";
 import { untilAborted } from "../waiting.ts";
 
@@ -17,23 +27,29 @@ export interface SessionParts {
   readonly lobby: Lobby;
 }
 
-/** A Session of the Host with an agent behind it, which is started at the first Turn. */
+/** A Session of the Host with an agent behind it, which is started when something of it is wanted. */
 export class AgentSession implements EngineSession {
+  readonly extensions: ExtensionInlet;
   readonly #context: EngineContext;
   readonly #parts: SessionParts;
   readonly #closing = new AbortController();
   #opened: Promise<Opened> | undefined;
+  /** Who wants the agent's Session waits for the one before, so that it is opened once. */
+  #wanted: Promise<unknown> = Promise.resolve();
 
   /** Starts nothing yet. */
   constructor(context: EngineContext, parts: SessionParts) {
     this.#context = context;
     this.#parts = parts;
+    this.extensions = sessionExtensions(async (client, signal) =>
+      (await this.#conversation(client, AbortSignal.any([signal, this.#closing.signal]))).conversation
+    );
   }
 
   async run(turn: EngineTurn, sink: EngineSink, stop: AbortSignal): Promise<EngineOutcome> {
     const signal = AbortSignal.any([stop, this.#closing.signal]);
     try {
-      const opened = await this.#conversation(turn, signal);
+      const opened = await this.#conversation(turn.services(), signal);
       const { conversation, briefing } = opened;
       await briefing.tell(sink);
       const { blocks, degraded } = await blocksOf(
@@ -53,13 +69,13 @@ export class AgentSession implements EngineSession {
     }
   }
 
-  async configure(config: Config): Promise<void> {
+  async configure(config: Config, meta?: Meta): Promise<void> {
     const opened = await this.#opened?.catch(() => undefined);
     // What is not running yet is told when it begins.
     if (opened === undefined || !opened.conversation.serving) return;
     const { conversation } = opened;
     try {
-      await conversation.set(config.options);
+      await conversation.set(config.options, meta);
     } finally {
       await this.#context.configured(conversation.settings.list());
     }
@@ -106,12 +122,19 @@ export class AgentSession implements EngineSession {
     }
   }
 
-  async #conversation(turn: EngineTurn, signal: AbortSignal): Promise<Opened> {
+  #conversation(services: ClientServices, signal: AbortSignal): Promise<Opened> {
+    const found = this.#wanted.then(() => this.#find(services, signal));
+    this.#wanted = found.catch(() => {});
+    return untilAborted(found, signal);
+  }
+
+  async #find(services: ClientServices, signal: AbortSignal): Promise<Opened> {
+    signal.throwIfAborted();
     const { keeper, lobby } = this.#parts;
     const present = await this.#opened?.catch(() => undefined);
     if (present !== undefined) await untilAborted(present.conversation.quiet(), signal);
     if (present?.conversation.serving) return present;
-    const ready = await untilAborted(keeper.ready(turn.services()), signal);
+    const ready = await untilAborted(keeper.ready(services), signal);
     // Goes on behind a stop, so that nothing is opened twice.
     this.#opened = lobby.open(ready, this.#context, present);
     this.#opened.catch(() => {});

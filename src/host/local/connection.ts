@@ -2,6 +2,7 @@ import type {
   EngineProfile,
   HostArtifacts,
   HostCalls,
+  HostExtensions,
   HostGrants,
   HostInteractions,
   HostSessions,
@@ -9,6 +10,10 @@ import type {
   RuntimeHost,
   SessionChange,
 } from "../contract.ts";
+import type { ExtensionAnswer, ExtensionEvent, ExtensionMessage } from "../../model/extension.ts";
+import type { ExtensionInlet } from "../../engine/contract.ts";
+import type { Extensions } from "./extensions.ts";
+import type { Meta } from "../../model/json.ts";
 import type { Run } from "../../model/run.ts";
 import { HostError, replyOf } from "../errors.ts";
 import { checkId } from "./names.ts";
@@ -26,6 +31,8 @@ export interface ConnectionParts {
   readonly opened: () => Promise<Registry | undefined>;
   readonly catalogue: Catalogue;
   readonly watchers: Watchers;
+  /** What goes beyond the contract, loaded when it is first needed. */
+  readonly extensions: () => Promise<Extensions>;
   readonly listPage: number;
   /** UTF-16 units of encoded `_meta` that pass through. */
   readonly metaLength: number;
@@ -42,6 +49,7 @@ export class LocalConnection implements RuntimeHost {
   readonly calls: HostCalls;
   readonly artifacts: HostArtifacts;
   readonly grants: HostGrants;
+  readonly extensions: HostExtensions;
   readonly #parts: ConnectionParts;
   readonly #open = new AbortController();
 
@@ -70,6 +78,7 @@ export class LocalConnection implements RuntimeHost {
       list: (sessionId) => this.#ask(sessionId, "grants", {}),
       revoke: ({ sessionId, grantId }) => this.#ask(sessionId, "revoke", { grantId }, ["grant", grantId]),
     };
+    this.extensions = this.#extensions();
   }
 
   describe(engineId?: string): EngineProfile {
@@ -95,7 +104,7 @@ export class LocalConnection implements RuntimeHost {
       create: (request) =>
         replyOf(async () => {
           const { sessionId, mcpServers } = request;
-          const meta = encodedLength(request.meta) <= this.#parts.metaLength ? request.meta : undefined;
+          const meta = this.#bounded(request.meta);
           this.#check(["Session", sessionId]);
           const info = this.#parts.catalogue.sessionOf(request);
           const registry = await this.#parts.registry();
@@ -129,13 +138,15 @@ export class LocalConnection implements RuntimeHost {
         await (await this.#parts.registry()).remove(sessionId);
         this.#parts.watchers.announce({ type: "removed", sessionId });
       },
-      bind: ({ sessionId, roots, mcpServers }) =>
-        this.#ask(sessionId, "bind", { connectionId, roots, mcpServers }),
-      configure: ({ sessionId, expectedRevision, changeId, changes }) =>
-        this.#ask(sessionId, "configure", { connectionId, expectedRevision, changeId, changes }, [
-          "change",
-          changeId,
-        ]),
+      bind: ({ sessionId, roots, mcpServers, meta }) =>
+        this.#ask(sessionId, "bind", { connectionId, roots, mcpServers, meta: this.#bounded(meta) }),
+      configure: ({ sessionId, expectedRevision, changeId, changes, meta }) =>
+        this.#ask(
+          sessionId,
+          "configure",
+          { connectionId, expectedRevision, changeId, changes, meta: this.#bounded(meta) },
+          ["change", changeId],
+        ),
       open: (sessionId, services) => this.#ask(sessionId, "open", { connectionId, services }),
       release: async (sessionId) => {
         this.#check(["Session", sessionId]);
@@ -177,6 +188,65 @@ export class LocalConnection implements RuntimeHost {
     };
   }
 
+  #extensions(): HostExtensions {
+    const { connectionId } = this;
+    const { extensions } = this.#parts;
+    return {
+      listen: (client, signal) => {
+        const heard = extensions().then((all) =>
+          all.listen(connectionId, client, AbortSignal.any([signal, this.#open.signal]))
+        );
+        return relayed(heard);
+      },
+      call: async (message, signal) => {
+        const all = await extensions();
+        const until = AbortSignal.any([signal, this.#open.signal]);
+        return await this.#extend(message, (inlet) => all.call(connectionId, message, inlet, until));
+      },
+      notify: async (message) => {
+        const all = await extensions();
+        await this.#extend(message, (inlet) => all.notify(connectionId, message, inlet));
+      },
+      answer: async ({ callId, answer }) => {
+        this.#check();
+        (await extensions()).answer(connectionId, callId, answer);
+      },
+    };
+  }
+
+  /** Asks the Engine's Session that a message is about, else the default Engine. */
+  async #extend<T extends ExtensionAnswer | void>(
+    { sessionId }: ExtensionMessage,
+    ask: (inlet: ExtensionInlet | undefined) => Promise<T>,
+  ): Promise<T> {
+    try {
+      if (sessionId === undefined) {
+        this.#check();
+        return await ask(this.#parts.catalogue.engine().extensions);
+      }
+      const asked = Promise.withResolvers<T>();
+      const { connectionId } = this;
+      const settled = (inlet: ExtensionInlet | undefined) => {
+        const answer = ask(inlet);
+        asked.resolve(answer);
+        return answer;
+      };
+      const { answer } = await this.#ask(sessionId, "extend", { connectionId, ask: settled });
+      await answer;
+      return await asked.promise;
+    } catch (cause) {
+      if (cause instanceof HostError) throw cause;
+      // An Engine says in a sentence why it cannot be asked.
+      const sentence = cause instanceof Error ? cause.message : "The agent did not answer";
+      throw new HostError("unavailable", sentence, { cause });
+    }
+  }
+
+  /** What passes through unread, where it is small enough. */
+  #bounded(meta: Meta | undefined): Meta | undefined {
+    return encodedLength(meta) <= this.#parts.metaLength ? meta : undefined;
+  }
+
   /** Checks all ids, then asks the Session. */
   async #ask<N extends OperationName>(
     sessionId: string,
@@ -208,6 +278,12 @@ export class LocalConnection implements RuntimeHost {
     }
     for (const [what, id] of ids) checkId(what, id);
   }
+}
+
+async function* relayed(
+  heard: Promise<AsyncIterable<ExtensionEvent>>,
+): AsyncGenerator<ExtensionEvent> {
+  yield* await heard;
 }
 
 type NamedId = readonly [what: string, id: string];

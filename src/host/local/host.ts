@@ -5,6 +5,7 @@ import type { RuntimeHost } from "../contract.ts";
 import type { Store } from "../store/contract.ts";
 import { LIMITS, type Limits } from "../../limits.ts";
 import { HostError } from "../errors.ts";
+import type { Extensions } from "./extensions.ts";
 import { Catalogue } from "./catalogue.ts";
 import { LocalConnection } from "./connection.ts";
 import { Pace } from "./pace.ts";
@@ -48,6 +49,7 @@ export class LocalHost {
   readonly #hostEpoch: string;
   readonly #date: () => number;
   #registry: Promise<Registry> | undefined;
+  #extensions: Promise<Extensions> | undefined;
   #closing: Promise<void> | undefined;
 
   /** Makes a Host. Opens nothing yet. */
@@ -66,6 +68,7 @@ export class LocalHost {
       opened: async () => await this.#registry?.catch(() => undefined),
       catalogue: this.#catalogue,
       watchers: this.#watchers,
+      extensions: () => this.#extensions ??= this.#extend(),
       listPage: limits.listPage,
       metaLength: limits.metaBytes,
       closed: (self) => this.#connections.delete(self),
@@ -81,6 +84,18 @@ export class LocalHost {
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  async #extend(): Promise<Extensions> {
+    const { Extensions } = await import("./extensions.ts");
+    const { engines, limits = LIMITS, log } = this.#options;
+    return new Extensions({
+      engines,
+      limits,
+      log,
+      viewer: async (sessionId) =>
+        (await this.#registry?.catch(() => undefined))?.viewer(sessionId),
+    });
   }
 
   #opened(): Promise<Registry> {

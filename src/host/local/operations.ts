@@ -3,6 +3,8 @@ import type { ArtifactReference } from "../../model/artifact.ts";
 import type { Config, ConfigChange, ConfigOption } from "../../model/config.ts";
 import type { Json, Meta } from "../../model/json.ts";
 import type { SessionMetas } from "../../model/metas.ts";
+import type { ExtensionAnswer } from "../../model/extension.ts";
+import type { ExtensionInlet } from "../../engine/contract.ts";
 import type { Run, RunEnd } from "../../model/run.ts";
 import type { TurnInput } from "../../model/prompt.ts";
 import type {
@@ -37,8 +39,19 @@ export interface SessionOperations {
     By<{ readonly mcpServers: readonly McpServer[]; readonly meta: Meta | undefined }>,
     SessionInfo
   >;
+  /** Asks what the Engine's Session takes beyond the contract. Nobody waits for the Engine in the mailbox. */
+  readonly extend: Operation<
+    By<{ readonly ask: (inlet: ExtensionInlet | undefined) => Promise<ExtensionAnswer | void> }>,
+    { readonly answer: Promise<ExtensionAnswer | void> }
+  >;
   readonly bind: Operation<
-    By<{ readonly roots: readonly string[]; readonly mcpServers: readonly McpServer[] }>,
+    By<
+      {
+        readonly roots: readonly string[];
+        readonly mcpServers: readonly McpServer[];
+        readonly meta: Meta | undefined;
+      }
+    >,
     SessionInfo
   >;
   readonly configure: Operation<
@@ -47,6 +60,7 @@ export interface SessionOperations {
         readonly expectedRevision: number;
         readonly changeId: string;
         readonly changes: readonly ConfigChange[];
+        readonly meta: Meta | undefined;
       }
     >,
     Config

@@ -81,6 +81,11 @@ export class Registry {
     return this.#held.get(sessionId)?.info;
   }
 
+  /** The connection that what is said about a Session is for, where this process holds it. */
+  viewer(sessionId: string): string | undefined {
+    return this.#held.get(sessionId)?.viewer;
+  }
+
   /** Removes a Session with all that it has. Silent where there is none. */
   async remove(sessionId: string): Promise<void> {
     for (let gone; (gone = this.#leaving.get(sessionId)) !== undefined;) await gone;

@@ -1,5 +1,6 @@
 import type { Engine } from "../../engine/contract.ts";
 import type { Snapshot } from "../../model/frame.ts";
+import type { Meta } from "../../model/json.ts";
 import type { ClientServices, McpServer, SessionInfo, Subscription } from "../contract.ts";
 import type { SessionState, SessionStore } from "../store/contract.ts";
 import { HostError } from "../errors.ts";
@@ -55,6 +56,14 @@ export class Session {
     return this.#works.settings.info;
   }
 
+  /** The connection that presents its foreground Run, else the one that began to use it last. */
+  get viewer(): string | undefined {
+    for (const run of this.#works.turns.live) {
+      if (run.foreground && run.presenter !== undefined) return run.presenter;
+    }
+    return [...this.#users.keys()].at(-1);
+  }
+
   /** Resolves when the Session has let go of its store. */
   get gone(): Promise<void> {
     return this.#gone.promise;
@@ -88,6 +97,13 @@ export class Session {
     const turns = this.#works.turns;
     const uploads = this.#works.uploads;
     return {
+      extend: ({ connectionId, ask }) => {
+        this.#use(connectionId);
+        const answer = this.#works.supervisor.session().then((session) => ask(session.extensions));
+        // Whoever asked looks at it a moment later.
+        answer.catch(() => {});
+        return { answer };
+      },
       keep: ({ connectionId, mcpServers, meta }) => {
         this.#use(connectionId);
         this.#binding = { mcpServers, meta };
@@ -96,11 +112,11 @@ export class Session {
         }
         return this.info;
       },
-      bind: ({ connectionId, roots, mcpServers }) => this.#bind(connectionId, roots, mcpServers),
-      configure: async ({ connectionId, ...request }) => {
+      bind: ({ connectionId, ...request }) => this.#bind(connectionId, request),
+      configure: async ({ connectionId, meta, ...request }) => {
         this.#use(connectionId);
         const outcome = await this.#works.settings.configure(request);
-        if (outcome === "changed") this.#tellEngine();
+        if (outcome === "changed") this.#tellEngine(meta);
         return this.info.config;
       },
       open: ({ connectionId, services }) => this.#open(connectionId, services),
@@ -155,8 +171,7 @@ export class Session {
 
   async #bind(
     connectionId: string,
-    roots: readonly string[],
-    mcpServers: readonly McpServer[],
+    { roots, mcpServers, meta = this.#binding.meta }: Required<Pick<SessionInfo, "roots">> & Binding,
   ): Promise<SessionInfo> {
     const same = equal(roots, this.info.roots) && equal(mcpServers, this.#binding.mcpServers);
     if (!same || mcpServers.length > 0) {
@@ -172,8 +187,8 @@ export class Session {
     return mcpDigest({ storeId: this.#options.storeId, sessionId: this.#store.sessionId }, servers);
   }
 
-  #tellEngine(): void {
-    this.#works.supervisor.configure(this.info.config).then((taken) => {
+  #tellEngine(meta: Meta | undefined): void {
+    this.#works.supervisor.configure(this.info.config, meta).then((taken) => {
       if (taken) return;
       const title = "The agent did not take the new settings";
       this.#works.fanout.publish({ type: "notice", severity: "warning", title }, title.length);

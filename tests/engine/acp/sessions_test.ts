@@ -138,9 +138,9 @@ Deno.test("[E2] an agent that wants a login fails the Turn as such, and names th
   assertEquals(outcome.failure.class, "authentication");
   assertEquals(
     outcome.failure.message,
-    "The agent wants you to log in: it offers API key. Log in with the agent's own program, then try again. " +
-      "It said: Authentication required",
+    "The agent wants you to log in: it offers API key. Log in, then try again. It said: Authentication required",
   );
+  assertEquals(outcome.failure.data, { code: -32000, authMethods: [{ id: "key", name: "API key" }] });
 });
 
 Deno.test("[E4] an agent that fails to take a Session up once keeps its memory of it: the next prompt tries again", async () => {
