@@ -1,4 +1,5 @@
 import { type Outcome, simulate } from "./simulation.ts";
+import type { Between, World } from "./world.ts";
 
 /** Findings of one seed that are told. */
 const TOLD = 5;
@@ -12,6 +13,8 @@ export interface CampaignOptions {
   readonly most: number;
   /** Milliseconds of real time after which no further seed begins. */
   readonly ms?: number;
+  /** What stands between connections and the Host. */
+  readonly between?: (world: World) => Between;
   /** Sees each outcome. */
   readonly each?: (outcome: Outcome) => void;
 }
@@ -33,10 +36,10 @@ export class Campaign {
   }
 
   async run(): Promise<void> {
-    const { seed, runs, most, ms = Infinity, each } = this.#options;
+    const { seed, runs, most, ms = Infinity, each, between } = this.#options;
     const began = performance.now();
     while (this.played < runs && this.failed < most && performance.now() - began < ms) {
-      const outcome = await simulate(seed + this.played++);
+      const outcome = await simulate(seed + this.played++, {}, between);
       this.#take(outcome);
       each?.(outcome);
     }

@@ -2,7 +2,7 @@ import type { ReadPage, ReadRequest, Subscription } from "../../src/host/contrac
 import type { Frame, FrameBatch, Snapshot } from "../../src/model/frame.ts";
 import { streamFateOf } from "./fault_plan.ts";
 import { type Link, type LinkParts, unavailable } from "./link.ts";
-import type { Life } from "./host_process.ts";
+import type { ReachedHost } from "./host_process.ts";
 
 /** Frames that may be seen twice; a notice has no identity of its own, and a stream closes once. */
 const ONCE: ReadonlySet<Frame["type"]> = new Set(["notice", "compaction", "closed"]);
@@ -16,7 +16,7 @@ export class FaultySubscription implements Subscription {
   readonly #real: Subscription;
   readonly #parts: LinkParts;
   readonly #link: Link;
-  readonly #life: Life | undefined;
+  readonly #life: ReachedHost | undefined;
   readonly #closed = Promise.withResolvers<void>();
   /** Frames that were fetched from the Host and not handed on yet. */
   #waiting: Frame[] = [];
@@ -142,9 +142,9 @@ export class FaultySubscription implements Subscription {
 
   /** Frames that never arrive. A call to the editor is never replayed: its sender learns that it was lost. */
   #lose(frames: readonly Frame[]): void {
-    const { process, connectionId } = this.#parts;
+    const { connectionId } = this.#parts;
     if (this.#life === undefined || !this.#alive) return;
-    const { calls } = process.connection(this.#life, connectionId);
+    const { calls } = this.#life.reach(connectionId);
     for (const frame of frames) {
       if (frame.type !== "call") continue;
       const { callId } = frame.call;

@@ -22,12 +22,19 @@ export interface ProcessParts {
   readonly log: Log;
 }
 
-/** One life of the Host: a process that works until it is drained or killed. */
-export interface Life {
-  readonly local: LocalHost;
-  readonly connections: Map<string, RuntimeHost>;
+/** A Host as connections reach it until it is over. */
+export interface ReachedHost {
+  /** The Host as a connection of that name sees it. */
+  reach(connectionId: string): RuntimeHost;
   /** Resolves when it is no more. */
   readonly over: PromiseWithResolvers<void>;
+}
+
+/** One life of the Host: a process that works until it is drained or killed. */
+export interface Life extends ReachedHost {
+  readonly local: LocalHost;
+  /** How it comes to its end. */
+  end: "none" | "killed" | "drained";
 }
 
 /** The Host as a process of its own, which comes back on the same store after it was drained or killed. */
@@ -47,15 +54,6 @@ export class HostProcess {
   /** The present life; undefined while the process is down. */
   get life(): Life | undefined {
     return this.#life;
-  }
-
-  /** The Host as a connection of that name sees it in this life. */
-  connection(life: Life, connectionId: string): RuntimeHost {
-    let connection = life.connections.get(connectionId);
-    if (connection === undefined) {
-      life.connections.set(connectionId, connection = life.local.connect(connectionId));
-    }
-    return connection;
   }
 
   start(): void {
@@ -86,10 +84,16 @@ export class HostProcess {
       log,
       date: () => 1e12 + Math.floor(clock.now()),
     });
+    const connections = new Map<string, RuntimeHost>();
     this.#life = {
       local,
       store,
-      connections: new Map(),
+      reach: (connectionId) => {
+        const connection = connections.get(connectionId) ?? local.connect(connectionId);
+        connections.set(connectionId, connection);
+        return connection;
+      },
+      end: "none",
       over: Promise.withResolvers(),
       domains: [domain, work],
     };
@@ -101,6 +105,7 @@ export class HostProcess {
     const life = this.#life;
     if (life === undefined) return;
     this.#life = undefined;
+    life.end = "killed";
     this.#parts.tape.add({ kind: "host", what: "crash" });
     for (const domain of life.domains) domain.kill();
     await life.store.kill();
@@ -112,6 +117,7 @@ export class HostProcess {
     const life = this.#life;
     if (life === undefined) return;
     this.#life = undefined;
+    life.end = "drained";
     this.#parts.tape.add({ kind: "host", what: "drain" });
     await life.local.close();
     life.over.resolve();

@@ -2,7 +2,7 @@ import type { EngineProfile, RuntimeHost, SessionChange } from "../../src/host/c
 import { HostError } from "../../src/host/errors.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import { type Fate, fateOf, type LinkHabits } from "./fault_plan.ts";
-import type { HostProcess, Life } from "./host_process.ts";
+import type { ReachedHost } from "./host_process.ts";
 import type { Random } from "./random.ts";
 import type { Domain } from "./sim_clock.ts";
 import type { Tape } from "./tape.ts";
@@ -10,7 +10,7 @@ import type { Tape } from "./tape.ts";
 /** What a connection to the Host is made of. */
 export interface LinkParts {
   readonly connectionId: string;
-  readonly process: HostProcess;
+  readonly process: { readonly life: ReachedHost | undefined };
   readonly clock: Domain;
   readonly random: Random;
   readonly tape: Tape;
@@ -46,14 +46,14 @@ export class Link {
     const { process, connectionId } = this.#parts;
     const life = process.life;
     if (life === undefined) throw unavailable("not_sent");
-    return process.connection(life, connectionId).describe(engineId);
+    return life.reach(connectionId).describe(engineId);
   }
 
   async *watch(signal: AbortSignal): AsyncGenerator<SessionChange> {
     const { process, connectionId } = this.#parts;
     const life = process.life;
     if (life === undefined) throw unavailable("not_sent");
-    const changes = process.connection(life, connectionId).watch(signal)[Symbol.asyncIterator]();
+    const changes = life.reach(connectionId).watch(signal)[Symbol.asyncIterator]();
     for (;;) {
       const next = await Promise.race([changes.next(), life.over.promise]);
       if (next === undefined || next.done === true) return;
@@ -142,10 +142,10 @@ export class Link {
   }
 
   /** Hands it to a life of the Host, which may be over before it answers. */
-  async #deliver<T>(life: Life | undefined, deliver: (host: RuntimeHost) => Promise<T>): Promise<T> {
+  async #deliver<T>(life: ReachedHost | undefined, deliver: (host: RuntimeHost) => Promise<T>): Promise<T> {
     const { process, connectionId } = this.#parts;
     if (life === undefined || process.life !== life) throw unavailable("not_sent");
-    const answer = deliver(process.connection(life, connectionId));
+    const answer = deliver(life.reach(connectionId));
     return await Promise.race([
       answer,
       life.over.promise.then(() => {

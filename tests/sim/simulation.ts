@@ -3,7 +3,7 @@ import "../../src/host/local/registry.ts";
 import type { Finding } from "./rules/finding.ts";
 import { judge } from "./rules/mod.ts";
 import type { Domain } from "./sim_clock.ts";
-import { type Connection, type Plant, World } from "./world.ts";
+import { type Between, type Connection, type Plant, World } from "./world.ts";
 
 /** Milliseconds of virtual time within which everything has to come to its end once faults have ceased. */
 export const PATIENCE_MS = 150_000;
@@ -24,8 +24,12 @@ export interface Outcome {
 }
 
 /** Plays one seed to its end and judges it. */
-export async function simulate(seed: number, plant: Plant = {}): Promise<Outcome> {
-  const world = new World(seed, plant);
+export async function simulate(
+  seed: number,
+  plant: Plant = {},
+  between?: (world: World) => Between,
+): Promise<Outcome> {
+  const world = new World(seed, plant, between);
   const { clock, tape } = world;
   const broken = (event: PromiseRejectionEvent) => {
     event.preventDefault();
@@ -63,6 +67,7 @@ class Play {
 
   async run(): Promise<void> {
     const { clock, connections, process, scenario } = this.#world;
+    await this.#connected();
     let busy = connections.length + 1;
     const over = () => void busy--;
     for (const { user } of connections) user.live().then(over, over);
@@ -111,6 +116,13 @@ class Play {
     if (halt !== "idle") this.#wrong("rest", `the world does not come to rest: ${halt}`);
     const sleepers = clock.sleepers();
     if (sleepers.length > 0) this.#wrong("rest", `there are still sleepers: ${sleepers.join(", ")}`);
+  }
+
+  async #connected(): Promise<void> {
+    let connected: "no" | "yes" = "no";
+    const ready = this.#world.between?.ready() ?? Promise.resolve();
+    ready.then(() => connected = "yes");
+    await this.#until(() => connected === "yes", CLOSE_MS, "connections reach the Host");
   }
 
   /** Kills and restarts the Host now and then. */

@@ -6,7 +6,7 @@ import { Sessions } from "../../src/session/mod.ts";
 import { EngineNotes } from "./engine_run.ts";
 import { GOOD_LINK } from "./fault_plan.ts";
 import { FaultyHost } from "./faulty_host.ts";
-import { HostProcess } from "./host_process.ts";
+import { HostProcess, type ReachedHost } from "./host_process.ts";
 import { Random } from "./random.ts";
 import { type Scenario, scenarioOf } from "./scenario.ts";
 import { type Domain, SimClock } from "./sim_clock.ts";
@@ -22,6 +22,16 @@ export interface Plant {
   readonly client?: (client: ClientPort, world: World) => ClientPort;
   readonly clock?: (clock: Clock, world: World) => Clock;
   readonly sessions?: (sessions: UserSessions, world: World) => UserSessions;
+}
+
+/** What stands between connections and the Host, beside what a connection does wrong by itself. */
+export interface Between {
+  /** The Host as the connection of that name reaches it, once there is one. */
+  connect(by: string): { readonly life: ReachedHost | undefined };
+  /** Resolves when every connection reaches it. */
+  ready(): Promise<void>;
+  /** Faults cease. */
+  calm(): void;
 }
 
 /** One connection with everything that belongs to it. */
@@ -49,10 +59,11 @@ export class World {
   readonly known: string[] = [];
   /** What the program under test logged; for a trace. */
   readonly log: Log;
+  readonly between: Between | undefined;
   #healed = Promise.withResolvers<void>();
   #calm = false;
 
-  constructor(seed: number, plant: Plant = {}) {
+  constructor(seed: number, plant: Plant = {}, between?: (world: World) => Between) {
     this.random = new Random(`seed ${seed}`);
     this.scenario = scenarioOf(this.random.fork("scenario"));
     this.clock = new SimClock(this.random.fork("clock"));
@@ -72,6 +83,7 @@ export class World {
       engine: this.scenario.engine,
       disk: () => this.#calm ? { slow: 0, slowMs: 0, full: 0 } : this.scenario.disk,
     });
+    this.between = between?.(this);
     for (let at = 0; at < this.scenario.connections; at++) this.connections.push(this.#connect(at, plant));
   }
 
@@ -82,6 +94,7 @@ export class World {
     this.tape.add({ kind: "phase", what: "calm" });
     if (this.process.life === undefined) this.process.start();
     this.#healed.resolve();
+    this.between?.calm();
     for (const { client } of this.connections) client.calm();
   }
 
@@ -89,10 +102,10 @@ export class World {
     const by = "AB"[at]!;
     const { tape } = this;
     const random = this.random.fork(by);
-    const habits = this.scenario.links[at]!;
+    const habits = this.between === undefined ? this.scenario.links[at]! : GOOD_LINK;
     const host = new FaultyHost({
       connectionId: by,
-      process: this.process,
+      process: this.between?.connect(by) ?? this.process,
       clock: this.clock.domain(`link ${by}`),
       random: random.fork("link"),
       tape,

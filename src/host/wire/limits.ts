@@ -33,7 +33,9 @@ export interface WireLimits {
   readonly graceMs: number;
   /** Lost connections that the Host keeps. Past it the one that was lost first is released. */
   readonly graceConnections: number;
-  /** Milliseconds from a request to its answer. Past it the request fails. */
+  /** Milliseconds that a request waits for a stream to leave on. Past it it fails as `not_sent`. */
+  readonly unsentMs: number;
+  /** Milliseconds from a request's leaving to its answer. Past it it fails as `unknown`. */
   readonly requestMs: number;
   /** Milliseconds before the second attempt to dial; doubled with each further one, and varied by half. */
   readonly backoffMs: number;
@@ -62,6 +64,7 @@ export const WIRE_LIMITS: WireLimits = {
   deadMs: 25_000,
   graceMs: 60_000,
   graceConnections: 64,
+  unsentMs: 5000,
   requestMs: 15_000,
   backoffMs: 50,
   backoffMostMs: 2000,

@@ -11,9 +11,12 @@ import { faultOf } from "./shape.ts";
 export interface AskOptions {
   /** The stream that it is about: it fails with it. */
   readonly stream?: number;
-  /** Aborts when the answer is not wanted any more. Such a request has no deadline. */
+  /** Aborts when the answer is not wanted any more. Once it has left, such a request has no deadline. */
   readonly signal?: AbortSignal;
 }
+
+/** Milliseconds between two looks at what waits for too long. */
+const TICK_MS = 1000;
 
 interface Request {
   readonly id: number;
@@ -21,7 +24,9 @@ interface Request {
   readonly line: string;
   readonly stream: number | undefined;
   /** When it fails without an answer. */
-  readonly until: number;
+  until: number;
+  /** Milliseconds for an answer. */
+  readonly patience: number;
   /** Whether its bytes have ever been given to a stream: from then on its outcome is unknown. */
   dispatch: "not_sent" | "unknown";
   /** Its line on the present link. */
@@ -36,7 +41,7 @@ type ReplyMessage = Extract<HostMessage, { type: "reply" }>;
 /**
  * The requests of a client that have no answer yet. They leave in their order, as many at a time as the Host takes. When the stream is
  * lost, operations by key are sent again on the next one; a once operation that has left fails as `unknown`, and one that has not
- * waits. Every request is settled within `requestMs`.
+ * waits. Every request is settled: within `unsentMs` where it cannot leave, within `requestMs` of its leaving where no answer comes.
  */
 export class Requests {
   readonly #clock: Clock;
@@ -91,7 +96,8 @@ export class Requests {
         op,
         line,
         stream,
-        until: signal === undefined ? this.#clock.now() + this.#limits.requestMs : Infinity,
+        until: this.#clock.now() + this.#limits.unsentMs,
+        patience: signal === undefined ? this.#limits.requestMs : Infinity,
         dispatch: "not_sent",
         outgoing: undefined,
         settle: (value) => {
@@ -188,9 +194,14 @@ export class Requests {
       const request = this.#waiting[count++]!;
       if (!this.#pending.has(request.id)) continue;
       this.#out++;
-      request.outgoing = link.send(request.line, () => request.dispatch = "unknown");
+      request.outgoing = link.send(request.line, () => this.#leaving(request));
     }
     this.#waiting = count === this.#waiting.length ? [] : this.#waiting.slice(count);
+  }
+
+  #leaving(request: Request): void {
+    if (request.dispatch === "not_sent") request.until = this.#clock.now() + request.patience;
+    request.dispatch = "unknown";
   }
 
   /** Nobody waits for its answer any more. */
@@ -220,27 +231,17 @@ export class Requests {
     return new HostError("unavailable", `${this.#obstacle} ("${op}")`, { dispatch });
   }
 
-  /** Fails what has waited for too long. It sleeps until the oldest is due, and ends when there is none. */
+  /** Fails what has waited for too long. It looks once a second, and ends when nothing is pending. */
   async #watch(): Promise<void> {
     this.#watching = "yes";
-    for (;;) {
-      let due = Infinity;
-      for (const request of this.#pending.values()) {
-        if (request.until === Infinity) continue;
-        due = request.until;
-        break;
-      }
-      if (due === Infinity) break;
+    while (this.#pending.size > 0) {
       try {
-        await this.#clock.sleep(due - this.#clock.now(), this.#closing.signal);
+        await this.#clock.sleep(TICK_MS, this.#closing.signal);
       } catch {
         break;
       }
-      for (const request of [...this.#pending.values()]) {
-        if (request.until === Infinity) continue;
-        if (request.until > this.#clock.now()) break;
-        this.#overdue(request);
-      }
+      const now = this.#clock.now();
+      for (const request of [...this.#pending.values()]) if (request.until <= now) this.#overdue(request);
     }
     this.#watching = "no";
   }

@@ -45,6 +45,7 @@ export function clientWith(client: ClientPort, parts: Partial<ClientPort>): Clie
     update: (sessionId, update) => client.update(sessionId, update),
     room: () => client.room(),
     flushed: () => client.flushed(),
+    notify: (method, params) => client.notify(method, params),
     request: (method, params, signal) => client.request(method, params, signal),
     ...parts,
   };

@@ -65,7 +65,7 @@ function expected(
   const { scenario, truth, notes } = facts.world;
   const end = turn?.ended?.end;
   const { by, sessionId, seq } = prompt.asked;
-  const faulty = scenario.restarts > 0 ||
+  const faulty = facts.world.between !== undefined || scenario.restarts > 0 ||
     scenario.links.some((link) => link.operation + link.stream + link.read > 0);
   const until = prompt.answered!.seq;
   switch (code) {
