@@ -10,6 +10,8 @@ export interface ConfiguredAgent {
   readonly args?: readonly string[];
   /** Variables beside those that it inherits. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Names of the editor's variables that it has where the Host is a process of its own. */
+  readonly passEnv?: readonly string[];
   readonly cwd?: string;
   /** Values of its options in new Sessions, by their ids. */
   readonly options?: Readonly<Record<string, string | boolean>>;
@@ -22,12 +24,17 @@ export interface Config {
   readonly agents?: Readonly<Record<string, ConfiguredAgent>>;
   /** The agent of new Sessions where none is named. */
   readonly defaultAgent?: string;
+  /** Which Host serves editors, as in `--host`. */
+  readonly host?: string;
 }
 
 const agent: z.ZodType<ConfiguredAgent> = z.strictObject({
   command: z.string().min(1).describe("The program: a path, or a name in PATH"),
   args: z.array(z.string()).optional().describe("Its arguments"),
   env: z.record(z.string(), z.string()).optional().describe("Variables beside those that it inherits"),
+  passEnv: z.array(z.string().min(1)).optional().describe(
+    "Names of the editor's variables that it has with --host, beside PATH, HOME, LANG and their like",
+  ),
   cwd: z.string().min(1).optional().describe("Where it is started; Sessions bring their own folders"),
   options: z.record(z.string(), z.union([z.string(), z.boolean()])).optional()
     .describe("Values of its options in new Sessions, by their ids"),
@@ -39,6 +46,9 @@ const schema: z.ZodType<Config> = z.strictObject({
     "Agents by the name that --agent takes",
   ),
   defaultAgent: z.string().optional().describe("The agent of new Sessions where none is named"),
+  host: z.string().min(1).optional().describe(
+    'Which Host serves editors: "auto" (one that outlives the editor), "none" (in process), or a socket\'s path',
+  ),
 });
 
 /** What reading a configuration came to; `why` is a sentence that names the place in the file. */

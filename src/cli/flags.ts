@@ -13,6 +13,21 @@ export type StoreChoice =
   | { readonly kind: "folder"; readonly folder: string }
   | { readonly kind: "memory" };
 
+/** Which Host serves an editor. */
+export type HostChoice =
+  /** One in this process. */
+  | { readonly kind: "none" }
+  /** One that outlives the editor: the running one, else one that is started. */
+  | { readonly kind: "auto" }
+  /** The one behind a socket, or of a state folder. None is started. */
+  | { readonly kind: "path"; readonly path: string };
+
+/** How a Host in a process of its own listens. */
+export const TRANSPORTS = ["socket", "web"] as const;
+
+/** How a Host in a process of its own listens. */
+export type TransportName = typeof TRANSPORTS[number];
+
 /** How to serve. */
 export interface ServeOptions {
   /** Name of the agent of new Sessions. */
@@ -26,21 +41,58 @@ export interface ServeOptions {
   readonly logLevel?: LogLevel;
   /** Absent: stderr. */
   readonly logFile?: string;
+  /** Absent: what the configuration says, else `none`. */
+  readonly host?: HostChoice;
+  /** Seconds without work after which a Host in a process of its own leaves. */
+  readonly idle?: number;
+  /** How such a Host listens. */
+  readonly transport?: TransportName;
+}
+
+/** What is done with a Host in a process of its own. */
+export const HOST_ACTIONS = ["run", "status", "stop"] as const;
+
+/** What is done with Sessions from a terminal. */
+export const SESSION_ACTIONS = ["list", "show", "delete"] as const;
+
+/** What a command prints, and how. */
+export interface PrintOptions {
+  /** For programs instead of people. */
+  readonly json: boolean;
+  /** Everything, however much it is. */
+  readonly all: boolean;
 }
 
 /** What a command line asks for. */
 export type Command =
   | { readonly kind: "serve"; readonly options: ServeOptions }
   | { readonly kind: "doctor"; readonly options: ServeOptions }
+  | {
+    readonly kind: "host";
+    readonly action: typeof HOST_ACTIONS[number];
+    readonly options: ServeOptions;
+    readonly print: PrintOptions;
+  }
+  | {
+    readonly kind: "sessions";
+    readonly action: typeof SESSION_ACTIONS[number];
+    /** Which Session; a part of its id will do. Empty for a list. */
+    readonly sessionId: string;
+    readonly options: ServeOptions;
+    readonly print: PrintOptions;
+  }
   | { readonly kind: "demo" }
-  | { readonly kind: "help" }
+  /** `about` names a command. */
+  | { readonly kind: "help"; readonly about?: "host" | "sessions" }
   | { readonly kind: "version" }
   /** Not understood; `message` says what and what to do instead. */
   | { readonly kind: "mistake"; readonly message: string };
 
-const COMMANDS = ["serve", "demo", "doctor", "help"] as const;
-const TEXT_FLAGS = ["agent", "config", "state", "log-level", "log-file"] as const;
-const PLAIN_FLAGS = ["memory", "help", "version"] as const;
+const COMMANDS = ["serve", "demo", "doctor", "host", "sessions", "help"] as const;
+const TEXT_FLAGS = [
+  ...["agent", "config", "state", "host", "idle", "transport", "log-level", "log-file"] as const,
+] as const;
+const PLAIN_FLAGS = ["memory", "json", "all", "help", "version"] as const;
 
 /** Understands a command line. Never throws; permission flags of a binary are taken out before. */
 export function parseCommand(args: readonly string[]): Command {
@@ -56,19 +108,31 @@ export function parseCommand(args: readonly string[]): Command {
       return false;
     },
   });
-  if (parsed.help) return { kind: "help" };
+  if (parsed.help) return helpOn(parsed._);
   if (parsed.version) return { kind: "version" };
-  const [name = "serve", ...surplus] = parsed._.map(String);
+  const [name = "serve", ...words] = parsed._.map(String);
   const command = COMMANDS.find((command) => command === name);
+  const { action, surplus } = actionOf(command, words, mistakes);
   if (command === undefined) mistakes.unshift(unknownCommand(name));
-  else if (surplus.length > 0) mistakes.push(`"${command}" takes no argument like "${surplus[0]}"`);
+  else if (surplus !== undefined) mistakes.push(`"${command}" takes no argument like "${surplus}"`);
   const options = serveOptions(parsed, agent, mistakes);
   const mistake = mistakes[0];
   if (command === undefined || mistake !== undefined) return { kind: "mistake", message: mistake ?? "" };
+  const print = { json: parsed.json === true, all: parsed.all === true };
   switch (command) {
     case "serve":
     case "doctor":
       return { kind: command, options };
+    case "host":
+      return { kind: command, action: action as typeof HOST_ACTIONS[number], options, print };
+    case "sessions":
+      return {
+        kind: command,
+        action: action as typeof SESSION_ACTIONS[number],
+        sessionId: words[1] ?? "",
+        options,
+        print,
+      };
     case "demo":
     case "help":
       if (agent === undefined) return { kind: command };
@@ -135,6 +199,19 @@ function serveOptions(
   }
   const agent = text("agent");
   const config = text("config");
+  const host = text("host");
+  if (host !== undefined && host !== "none" && parsed.memory === true) {
+    mistakes.push(
+      `"--host" and "--memory" contradict each other: a Host in a process of its own keeps Sessions`,
+    );
+  }
+  const idle = text("idle");
+  if (idle && !/^\d{1,7}$/.test(idle)) mistakes.push(`"--idle" takes a number of seconds, not "${idle}"`);
+  const named = text("transport");
+  const transport = TRANSPORTS.find((known) => known === named);
+  if (named && transport === undefined) {
+    mistakes.push(`"${named}" is no transport: take one of ${TRANSPORTS.join(", ")}`);
+  }
   if (command?.length === 0) mistakes.push(`"--" is followed by the agent's command, as in -- gemini --acp`);
   if (command !== undefined && agent !== undefined) {
     mistakes.push(`"--agent" and a command behind "--" contradict each other: name one of them`);
@@ -148,7 +225,39 @@ function serveOptions(
       : { kind: parsed.memory === true ? "memory" : "default" },
     logLevel,
     logFile: text("log-file"),
+    ...(host !== undefined && { host: hostChoice(host) }),
+    ...(idle !== undefined && { idle: Number(idle) }),
+    ...(transport !== undefined && { transport }),
   };
+}
+
+/** Understands what `--host` and the configuration say. */
+export function hostChoice(text: string): HostChoice {
+  return text === "auto" || text === "none" ? { kind: text } : { kind: "path", path: text };
+}
+
+/** The action of a command that has several, and the first word that it has no use for. */
+function actionOf(
+  command: typeof COMMANDS[number] | undefined,
+  words: readonly string[],
+  mistakes: string[],
+): { readonly action?: string; readonly surplus?: string } {
+  if (command !== "host" && command !== "sessions") return { surplus: words[0] };
+  const known = command === "host" ? HOST_ACTIONS : SESSION_ACTIONS;
+  const [word = known[0], id] = words;
+  const action = known.find((each) => each === word);
+  if (action === undefined) {
+    mistakes.unshift(`"${command}" has no "${word}": take one of ${known.join(", ")}`);
+    return {};
+  }
+  const takesId = action === "show" || action === "delete";
+  if (takesId && id === undefined) mistakes.unshift(`Say which Session: gangway sessions ${action} ID`);
+  return { action, surplus: words[takesId ? 2 : 1] };
+}
+
+function helpOn(words: readonly unknown[]): Command {
+  const about = (["host", "sessions"] as const).find((name) => name === words[0]);
+  return about === undefined ? { kind: "help" } : { kind: "help", about };
 }
 
 function example(flag: typeof TEXT_FLAGS[number]): string {
@@ -156,6 +265,9 @@ function example(flag: typeof TEXT_FLAGS[number]): string {
     agent: "workbench",
     config: "FILE",
     state: "FOLDER",
+    host: "auto",
+    idle: "900",
+    transport: "socket",
     "log-level": "info",
     "log-file": "FILE",
   }[flag];

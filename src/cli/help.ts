@@ -12,6 +12,8 @@ Commands
   demo             Show what an editor sees, with a child of this program
   doctor           Say what works here, and print settings for your editor;
                    with -- AGENT also try that agent
+  host             Be a Host that outlives editors: host --help
+  sessions         List, show and delete Sessions: sessions --help
   help             This text
 
 Flags
@@ -23,6 +25,8 @@ Flags
   --config FILE    The configuration file (default: gangway/gangway.json in
                    your configuration folder, where it may be read)
   --state FOLDER   Where Sessions are kept (default: your system's place for it)
+  --host WHICH     none: the Host ends with the editor (default); auto: one that
+                   goes on, started if need be; or the socket of one
   --memory         Keep Sessions in memory only
   --log-level L    debug, info, warn or error; to stderr unless a file is named
   --log-file FILE  Where the log goes; info unless a level is named
@@ -45,8 +49,49 @@ Exit codes: 0 done, 1 something is not as it should be, 2 a flag is wrong,
 128+n ended by signal n.`;
 }
 
-/** Prints {@linkcode helpText}. */
-export function help(screen: Screen): number {
-  screen.line(helpText());
+/** What `host --help` says. */
+const HOST = `Usage: gangway host [run|status|stop] [flags]
+
+A Host in a process of its own: close the editor, and the work goes on. Editors
+reach it by gangway --host auto, which also starts it where none runs; so there
+is no need to start it by hand, unless to give it permissions of its own.
+
+  run              Be the Host of the state folder, until stopped (default)
+  status           Say how the Host is. Ends with 0, or with 1 where none runs
+  stop             End it: Turns at work are interrupted and stay in their
+                   Sessions
+
+Flags
+  --state FOLDER   Whose Host (default: your system's place for Sessions)
+  --idle SECONDS   Leave after so long without work and editors (default: never;
+                   900 where an editor's Gangway started it)
+  --transport T    socket (default), or web: a WebSocket on 127.0.0.1, where there
+                   are no sockets with owners (default on Windows)
+  --log-file FILE  Where its log goes (default: host/log in the state folder)
+  --log-level L    debug, info (default), warn or error
+  --json           status for programs
+
+It needs what the editors' agents need, --allow-net for its socket, and
+--allow-env. An agent gets PATH, HOME, LANG and their like from the editor whose
+Session it works for, and the variables that "passEnv" names in the
+configuration; nothing else of an editor's environment.`;
+
+/** What `sessions --help` says. */
+const SESSIONS = `Usage: gangway sessions [list|show ID|delete ID] [flags]
+
+  list             The newest Sessions (default)
+  show ID          A Session with its conversation; as much of its id as is unique
+  delete ID        Delete a Session with all that it has
+
+Flags
+  --all            List all of them, however many
+  --json           For programs
+  --state FOLDER   Where they are kept (default: your system's place for them)
+
+It asks the Host where one runs, and reads the state folder where none does.`;
+
+/** Prints {@linkcode helpText}, or what there is about a command. */
+export function help(screen: Screen, about?: "host" | "sessions"): number {
+  screen.line(about === undefined ? helpText() : about === "host" ? HOST : SESSIONS);
   return 0;
 }

@@ -20,27 +20,47 @@ export async function main(args: readonly string[]): Promise<number> {
   // A compiled program cannot take Deno's own flags, so it knows the same names itself.
   if (!Deno.build.standalone) return await run(parseCommand(args), serve);
   const { permissions, rest } = takePermissions(args);
-  return await run(parseCommand(rest), (options) => serveSandboxed(options, permissions));
+  return await run(
+    parseCommand(rest),
+    (options) => narrowed("serve", options, permissions),
+    (options) => narrowed("host", options, permissions),
+  );
 }
 
-async function serveSandboxed(options: ServeOptions, permissions: Permissions): Promise<number> {
+async function narrowed(
+  what: "serve" | "host",
+  options: ServeOptions,
+  permissions: Permissions,
+): Promise<number> {
   const { serveNarrowed } = await import("./sandbox.ts");
-  return await serveNarrowed(options, permissions);
+  return await serveNarrowed(options, permissions, what);
 }
 
-async function run(command: Command, serve: (options: ServeOptions) => Promise<number>): Promise<number> {
+type Work = (options: ServeOptions) => Promise<number>;
+
+async function run(command: Command, serve: Work, beHost: Work = runHost): Promise<number> {
   switch (command.kind) {
     case "mistake":
       return await mistake(command.message);
     case "serve":
       return await serve(command.options);
+    case "host":
+      return command.action === "run" ? await beHost(command.options) : await show(command);
     default:
       return await show(command);
   }
 }
 
+async function runHost(options: ServeOptions): Promise<number> {
+  const [{ runHost }, { stdoutScreen }] = await Promise.all([
+    import("./daemon/run.ts"),
+    import("./screen.ts"),
+  ]);
+  return await runHost(options, stdoutScreen());
+}
+
 /** The commands that speak to a person; loaded only for them. */
-async function show(command: Command & { kind: "demo" | "doctor" | "help" | "version" }): Promise<number> {
+async function show(command: Exclude<Command, { kind: "mistake" | "serve" }>): Promise<number> {
   const { stdoutScreen } = await import("./screen.ts");
   const screen = stdoutScreen();
   switch (command.kind) {
@@ -49,7 +69,11 @@ async function show(command: Command & { kind: "demo" | "doctor" | "help" | "ver
     case "doctor":
       return await (await import("./doctor.ts")).doctor(command.options, screen);
     case "help":
-      return (await import("./help.ts")).help(screen);
+      return (await import("./help.ts")).help(screen, command.about);
+    case "host":
+      return await (await import("./daemon/command.ts")).hostCommand(command, screen);
+    case "sessions":
+      return await (await import("./sessions/command.ts")).sessionsCommand(command, screen);
     case "version":
       screen.line(`gangway ${VERSION}`);
       return 0;

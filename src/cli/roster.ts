@@ -17,6 +17,12 @@ export interface Roster {
   readonly defaultEngine: string;
   /** How agents are started, by their names; the workbench is not among them. */
   readonly commands: Readonly<Record<string, AgentCommand>>;
+  /** The same agents as they are configured. */
+  readonly agents: Readonly<Record<string, ConfiguredAgent>>;
+  /** Whether the workbench was asked for, or answers because no agent was named. */
+  readonly workbench: "chosen" | "fallback";
+  /** What the configuration says of the Host. */
+  readonly host?: string;
 }
 
 /** What making a roster came to; `why` is a sentence for the user. */
@@ -38,12 +44,14 @@ export async function openRoster(parts: RosterParts): Promise<RosterOrRefusal> {
   if (found.kind === "refused") return found;
   const agents: Record<string, ConfiguredAgent> = {};
   let preferred: string | undefined;
+  let host: string | undefined;
   if (found.kind === "file") {
     const { readConfig } = await import("./config.ts");
     const read = readConfig(found.text, found.file);
     if (read.kind === "refused") return read;
     Object.assign(agents, read.config.agents);
     preferred = read.config.defaultAgent;
+    host = read.config.host;
   }
   const [program, ...args] = options.command ?? [];
   const own = program === undefined ? undefined : nameOf(program, args);
@@ -53,13 +61,17 @@ export async function openRoster(parts: RosterParts): Promise<RosterOrRefusal> {
     const known = [WORKBENCH, ...Object.keys(agents)].map((each) => `"${each}"`).join(", ");
     return { kind: "refused", why: `There is no agent "${name}": there is ${known}` };
   }
+  const reason = name === undefined ? "fallback" : "chosen";
   return {
     kind: "roster",
     engines: [
-      workbench({ reason: name === undefined ? "fallback" : "chosen" }),
+      workbench({ reason }),
       ...await enginesOf(agents, parts),
     ],
     defaultEngine: name ?? WORKBENCH,
+    agents,
+    workbench: reason,
+    ...(host !== undefined && { host }),
     commands: Object.fromEntries(Object.entries(agents).map(([id, agent]) => [id, commandOf(agent)])),
   };
 }

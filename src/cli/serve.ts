@@ -1,22 +1,32 @@
-import { openRoster } from "./roster.ts";
+import { openRoster, type Roster } from "./roster.ts";
 import { fileSink, lineLog, type LineSink, stderrSink } from "./log.ts";
-import { planStore, type StorePlan, thisMachine } from "./state.ts";
+import { type Machine, planStore, type StorePlan, thisMachine } from "./state.ts";
+import type { Permissions } from "./permissions.ts";
 import { randomIds, systemClock } from "../system.ts";
 import { HostError } from "../host/errors.ts";
 import { LocalHost } from "../host/local/host.ts";
 import { type Log, silentLog } from "../model/log.ts";
 import type { ReadGrants } from "../resource/mod.ts";
 import { ScopedFiles } from "../resource/mod.ts";
-import type { ServeOptions } from "./flags.ts";
+import type { RuntimeHost } from "../host/contract.ts";
+import { hostChoice, type ServeOptions } from "./flags.ts";
 import { serveStdio } from "../acp/stdio.ts";
 import type { Store } from "../host/store/contract.ts";
 import { VERSION } from "./version.ts";
+
+/** What a worker with narrowed permissions serves with, besides its options. */
+export interface WorkerGround {
+  /** Which files may be read; Deno's permissions say so where absent. */
+  readonly grants?: ReadGrants;
+  /** What the program was given; a Host that is started has the same. */
+  readonly permissions?: Permissions;
+}
 
 /**
  * Serves one editor on stdin and stdout until it is gone. Resolves with the exit code. What is not needed for the handshake is loaded
  * behind it; the state folder is opened by the first request that needs it.
  */
-export async function serve(options: ServeOptions, grants?: ReadGrants): Promise<number> {
+export async function serve(options: ServeOptions, worker: WorkerGround = {}): Promise<number> {
   const errors = stderrSink();
   const opened = openLog(options, errors);
   if (opened.kind === "refused") {
@@ -35,7 +45,47 @@ export async function serve(options: ServeOptions, grants?: ReadGrants): Promise
     return 2;
   }
   if (plan.kind !== "folder" && plan.why !== undefined) errors.line(`gangway: ${plan.why}`);
-  const host = new LocalHost({
+  const { host, release } = await hostFor({ options, plan, roster, machine, log, worker, errors });
+  try {
+    return await serveStdio({
+      host,
+      files: new ScopedFiles({ denials: folder === undefined ? [] : [folder], grants: worker.grants }),
+      clock: systemClock,
+      ids: randomIds,
+      log,
+      info: { name: "gangway", title: "Gangway", version: VERSION },
+      release,
+    });
+  } finally {
+    await Promise.all([opened.sink?.close(), errors.close()]);
+  }
+}
+
+/** What the Host of an editor is made from. */
+interface HostParts {
+  readonly options: ServeOptions;
+  readonly plan: StorePlan;
+  readonly roster: Roster;
+  readonly machine: Machine;
+  readonly log: Log;
+  readonly worker: WorkerGround;
+  readonly errors: LineSink;
+}
+
+/** A Host in this process, or one that outlives it. */
+async function hostFor(
+  { options, plan, roster, machine, log, worker, errors }: HostParts,
+): Promise<{ readonly host: RuntimeHost; readonly release: () => Promise<void> }> {
+  const choice = options.host ?? (roster.host === undefined ? { kind: "none" } : hostChoice(roster.host));
+  if (choice.kind === "path" || choice.kind === "auto" && plan.kind === "folder") {
+    const { remoteHost } = await import("./daemon/remote.ts");
+    const folder = plan.kind === "folder" ? plan.folder : "";
+    const tell = (sentence: string) => errors.line(`gangway: ${sentence}`);
+    const { permissions } = worker;
+    const host = remoteHost({ choice, folder, options, roster, machine, permissions, log, tell });
+    return { host, release: () => host.close() };
+  }
+  const local = new LocalHost({
     store: () => openStore(plan, log),
     engines: roster.engines,
     defaultEngine: roster.defaultEngine,
@@ -43,19 +93,7 @@ export async function serve(options: ServeOptions, grants?: ReadGrants): Promise
     ids: randomIds,
     log,
   });
-  try {
-    return await serveStdio({
-      host: host.connect(randomIds.next()),
-      files: new ScopedFiles({ denials: folder === undefined ? [] : [folder], grants }),
-      clock: systemClock,
-      ids: randomIds,
-      log,
-      info: { name: "gangway", title: "Gangway", version: VERSION },
-      release: () => host.close(),
-    });
-  } finally {
-    await Promise.all([opened.sink?.close(), errors.close()]);
-  }
+  return { host: local.connect(randomIds.next()), release: () => local.close() };
 }
 
 type OpenedLog =

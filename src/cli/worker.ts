@@ -8,7 +8,19 @@ import { serve } from "./serve.ts";
 
 addEventListener("message", async (event) => {
   if (!(event instanceof MessageEvent)) return;
-  const { options, reading }: SandboxTask = event.data;
-  const code = await serve(options, reading === "workspace" ? { readable: () => true } : undefined);
-  event.ports[0]?.postMessage(code);
+  event.ports[0]?.postMessage(await work(event.data));
 }, { once: true });
+
+async function work({ what, options, permissions, reading }: SandboxTask): Promise<number> {
+  if (what === "serve") {
+    return await serve(options, {
+      permissions,
+      ...(reading === "workspace" && { grants: { readable: () => true } }),
+    });
+  }
+  const [{ runHost }, { stdoutScreen }] = await Promise.all([
+    import("./daemon/run.ts"),
+    import("./screen.ts"),
+  ]);
+  return await runHost(options, stdoutScreen());
+}

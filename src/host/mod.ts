@@ -5,6 +5,7 @@
  */
 export * from "./contract.ts";
 export * from "./errors.ts";
+export type { SessionActivity } from "./local/activity.ts";
 export { LocalHost, type LocalHostOptions } from "./local/host.ts";
 export type * from "./store/contract.ts";
 export { type FolderStoreOptions, openFolderStore, type StorePoint } from "./store/folder.ts";

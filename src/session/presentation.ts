@@ -3,8 +3,8 @@ import { Bell } from "./bell.ts";
 import type { SessionError } from "./errors.ts";
 import { isOver, reduce, type Turn, type TurnEvent } from "./turn.ts";
 
-/** Why a Turn is no longer wanted: the Client cancelled or closed, a person cancelled its question, or showing it failed. */
-export type Unwanted = "cancel" | "question" | "fault";
+/** Why a Turn is no longer wanted: the Client cancelled or closed, a person cancelled its question, showing it failed, or the Client is gone. */
+export type Unwanted = "cancel" | "question" | "fault" | "gone";
 
 /**
  * Who shows the end of a Turn: the prompt that waits for it, or the Attachment. `none`: the end is awaited only to lift the fence.
@@ -83,11 +83,16 @@ export class Presentation {
     this.bell.ring();
   }
 
-  /** Raises the fence: from now on nothing of the Turn is shown or asked, and its Run is stopped. The first reason stays. */
+  /**
+   * Raises the fence: from now on nothing of the Turn is shown or asked, and its Run is stopped, unless the Client is just gone. The first
+   * reason stays.
+   */
   fence(reason: Unwanted): void {
     if (this.#unwanted !== undefined) return;
     this.#unwanted = reason;
-    this.record({ type: "unwanted" });
+    if (reason !== "gone") return this.record({ type: "unwanted" });
+    this.#changed(this);
+    this.bell.ring();
   }
 
   /** Showing it failed: keeps the first error and raises the fence. */

@@ -91,9 +91,18 @@ export class Prompt {
 
   /** Cancels it: local waits end at once, and a Turn that was started is fenced and stopped. */
   cancel(): void {
+    this.#giveUp("cancel");
+  }
+
+  /** Gives it up, for the Client is gone: as a cancel, but a Turn that was started goes on. */
+  leave(): void {
+    this.#giveUp("gone");
+  }
+
+  #giveUp(reason: "cancel" | "gone"): void {
     if (this.#stage === "settled") return;
     this.#abort.abort(new Cancelled());
-    this.#presentation?.fence("cancel");
+    this.#presentation?.fence(reason);
   }
 
   /** Runs it to its answer. Throws {@linkcode SessionError}, {@linkcode ResourceError} or {@linkcode ClientGone}. */

@@ -209,10 +209,10 @@ export class ClientSession {
     return this.#closing;
   }
 
-  /** Ends at once, without waiting for the Host: the Client is gone. */
+  /** Ends at once, without waiting for the Host: the Client is gone. A Turn that was started goes on, as long as its Host does. */
   shutdown(): void {
     this.#closing ??= Promise.resolve();
-    this.#cancelAll();
+    this.#cancelAll("leave");
     this.#attachment.close(this.#gone());
   }
 
@@ -258,10 +258,10 @@ export class ClientSession {
     });
   }
 
-  #cancelAll(): void {
+  #cancelAll(how: "cancel" | "leave" = "cancel"): void {
     for (const words of this.#steering) words.abort(new Error("The prompt was cancelled"));
     for (const waiting of [...this.#waiting]) this.#cancel(waiting);
-    this.#running?.cancel();
+    this.#running?.[how]();
   }
 
   #cancel(waiting: Waiting): void {

@@ -6,6 +6,7 @@ import type { Store } from "../store/contract.ts";
 import { LIMITS, type Limits } from "../../limits.ts";
 import { HostError } from "../errors.ts";
 import type { Extensions } from "./extensions.ts";
+import type { SessionActivity } from "./activity.ts";
 import { Catalogue } from "./catalogue.ts";
 import { LocalConnection } from "./connection.ts";
 import { Pace } from "./pace.ts";
@@ -18,6 +19,10 @@ export interface LocalHostOptions {
   readonly store: () => Promise<Store>;
   /** Every Engine that Sessions may name. */
   readonly engines: readonly Engine[];
+  /**
+   * Engines beside those, looked up by id whenever one is needed. They stay the caller's: it closes them, after the Host.
+   */
+  readonly engineOf?: (engineId: string) => Engine | undefined;
   /** The `engineId` of Sessions that name none. */
   readonly defaultEngine: string;
   /** Time. */
@@ -49,6 +54,7 @@ export class LocalHost {
   readonly #hostEpoch: string;
   readonly #date: () => number;
   #registry: Promise<Registry> | undefined;
+  #open: Registry | undefined;
   #extensions: Promise<Extensions> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -56,7 +62,8 @@ export class LocalHost {
   constructor(options: LocalHostOptions) {
     this.#options = options;
     this.#date = options.date ?? Date.now;
-    this.#catalogue = new Catalogue(options.engines, options.defaultEngine, this.#date);
+    const { engines, engineOf, defaultEngine } = options;
+    this.#catalogue = new Catalogue(engines, defaultEngine, this.#date, engineOf);
     this.#hostEpoch = options.ids.next();
   }
 
@@ -77,6 +84,11 @@ export class LocalHost {
     return connection;
   }
 
+  /** What goes on: the Sessions that are held now. Opens nothing. */
+  get activity(): readonly SessionActivity[] {
+    return this.#open?.activity ?? [];
+  }
+
   /**
    * Ends every Run as interrupted, then lets go of Sessions, Engines and the store. No Engine holds it up for longer than
    * `limits.drainMs`. May be called twice.
@@ -93,8 +105,7 @@ export class LocalHost {
       engines,
       limits,
       log,
-      viewer: async (sessionId) =>
-        (await this.#registry?.catch(() => undefined))?.viewer(sessionId),
+      viewer: async (sessionId) => (await this.#registry?.catch(() => undefined))?.viewer(sessionId),
     });
   }
 
@@ -104,18 +115,18 @@ export class LocalHost {
         new HostError("unavailable", "The Host is shutting down", { dispatch: "not_sent" }),
       );
     }
-    this.#registry ??= this.#open().catch((error) => {
+    this.#registry ??= this.#make().catch((error) => {
       this.#registry = undefined;
       throw error;
     });
     return this.#registry;
   }
 
-  async #open(): Promise<Registry> {
+  async #make(): Promise<Registry> {
     const { clock, ids, log, limits = LIMITS } = this.#options;
     // Everything that Sessions need is loaded with the first of them, so that a handshake comes sooner.
     const [store, { Registry }] = await Promise.all([this.#store(), import("./registry.ts")]);
-    return new Registry({
+    return this.#open = new Registry({
       store,
       engineOf: (engineId) => this.#catalogue.find(engineId),
       parts: {

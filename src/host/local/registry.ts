@@ -2,6 +2,7 @@ import type { Engine } from "../../engine/contract.ts";
 import type { SessionInfo } from "../contract.ts";
 import type { SessionState, SessionStore, Store } from "../store/contract.ts";
 import { HostError } from "../errors.ts";
+import type { SessionActivity } from "./activity.ts";
 import type { OperationGives, OperationName, OperationOf } from "./operations.ts";
 import { recover } from "./recovery.ts";
 import { Session } from "./session.ts";
@@ -84,6 +85,11 @@ export class Registry {
   /** The connection that what is said about a Session is for, where this process holds it. */
   viewer(sessionId: string): string | undefined {
     return this.#held.get(sessionId)?.viewer;
+  }
+
+  /** What goes on in the Sessions that are held. */
+  get activity(): readonly SessionActivity[] {
+    return [...this.#held.values()].map((session) => session.activity);
   }
 
   /** Removes a Session with all that it has. Silent where there is none. */

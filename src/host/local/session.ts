@@ -4,6 +4,7 @@ import type { Meta } from "../../model/json.ts";
 import type { ClientServices, McpServer, SessionInfo, Subscription } from "../contract.ts";
 import type { SessionState, SessionStore } from "../store/contract.ts";
 import { HostError } from "../errors.ts";
+import type { SessionActivity } from "./activity.ts";
 import type { Binding } from "./ground.ts";
 import { Mailbox } from "./mailbox.ts";
 import { mcpDigest } from "./mcp.ts";
@@ -62,6 +63,11 @@ export class Session {
       if (run.foreground && run.presenter !== undefined) return run.presenter;
     }
     return [...this.#users.keys()].at(-1);
+  }
+
+  /** What goes on in it. */
+  get activity(): SessionActivity {
+    return { info: this.info, connections: this.#users.size, runs: this.#works.turns.runs() };
   }
 
   /** Resolves when the Session has let go of its store. */
