@@ -33,6 +33,8 @@ const memoryFiles = store("memory_artifacts");
 const folder = store("folder");
 
 const listed = planterOf("src/host/store/folder.ts", "tests/host/store/leftovers_test.ts");
+const ahead = planterOf("src/host/store/folder_session.ts", "tests/host/store/sync_test.ts");
+const leftBehind = planterOf("src/host/store/session_db.ts", "tests/host/store/leftovers_test.ts");
 const folderFiles = planterOf("src/host/store/folder_artifacts.ts", "tests/host/store/leftovers_test.ts");
 
 /** Faults of `src/host/local/` and `src/host/store/`. */
@@ -532,6 +534,26 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     "H4",
     "removing leaves the files",
     "    await Deno.rename(place.path, tomb);\n    await syncFolder(this.#state.sessions);\n    await Deno.remove(tomb, { recursive: true });",
+    "",
+  ),
+  ahead(
+    "S8",
+    "a commit is acknowledged before the disk has it",
+    "      await ahead.sync();",
+    "      void ahead.sync().catch(() => {});",
+  ),
+  ahead("S8", "commits are acknowledged in the order of the disk", "    await before;\n", ""),
+  ahead("S8", "a Session is closed while the disk writes", "      await this.#told;\n", ""),
+  ahead(
+    "S8",
+    "a disk that failed is trusted again",
+    "    if (this.#failure !== undefined) return Promise.reject(this.#failure);\n",
+    "    this.#failure = undefined;\n",
+  ),
+  leftBehind(
+    "S8",
+    "a Session without an entry counts as damaged",
+    '    if (info === undefined) throw storageRefusal("empty", this.#place);\n',
     "",
   ),
   listed(

@@ -15,8 +15,8 @@ export interface Schema {
   readonly version: number;
   readonly sql: string;
   /**
-   * `alone`: one process writes it and every commit is on the disk when it returns. `shared`: several do, and a power
-   * cut may take the last commits, never the file.
+   * `alone`: one process writes it; `shared`: several do. A power cut may take the last commits, never the file: whoever
+   * promises more syncs what was written ahead.
    */
   readonly use: "alone" | "shared";
 }
@@ -77,13 +77,13 @@ export class Database {
     }
   }
 
-  /** Does the work in one commit that the caller makes durable, by a sync of what was written ahead: the path with `-wal`. */
-  unsynced(work: () => void): void {
+  /** Does the first work in a new file, in one commit, without the sync that makes old commits safe from it. */
+  first(work: () => void): void {
     this.#exec("PRAGMA synchronous = OFF");
     try {
       this.transaction(work);
     } finally {
-      this.#exec("PRAGMA synchronous = FULL");
+      this.#exec("PRAGMA synchronous = NORMAL");
     }
   }
 
@@ -130,7 +130,7 @@ export class Database {
       if (begin === undefined) throw storageRefusal("empty", this.#subject);
       this.#create(schema, begin);
     }
-    this.#db.exec(`PRAGMA synchronous = ${alone ? "FULL" : "NORMAL"}`);
+    this.#db.exec("PRAGMA synchronous = NORMAL");
   }
 
   /** A new file is synced once, at the end, instead of at every step. */

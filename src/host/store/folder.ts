@@ -14,6 +14,7 @@ import { SessionLock } from "./session_lock.ts";
 import { SESSION_SCHEMA } from "./session_schema.ts";
 import { type SessionPlace, StateFolder, syncFolder } from "./state_folder.ts";
 import { storageFailure } from "./storage_failure.ts";
+import { WrittenAhead } from "./written_ahead.ts";
 
 /**
  * A moment around a durable step. `_begun`: asked for, and nothing of it is done. `_done`: durable, and the caller does not know
@@ -150,8 +151,9 @@ class FolderStore implements Store {
       this.#check();
       const db = open(place);
       const session: FolderSession = new FolderSession({
-        sessionId,
+        place,
         db,
+        ahead: new WrittenAhead(db.path),
         lock,
         artifacts: new FolderArtifacts(
           place,

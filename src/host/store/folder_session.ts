@@ -6,6 +6,9 @@ import { storeClosed } from "./failure.ts";
 import type { FolderArtifacts } from "./folder_artifacts.ts";
 import type { SessionDb } from "./session_db.ts";
 import type { SessionLock } from "./session_lock.ts";
+import type { SessionPlace } from "./state_folder.ts";
+import { storageFailure } from "./storage_failure.ts";
+import type { WrittenAhead } from "./written_ahead.ts";
 
 interface Waiting {
   readonly batch: readonly Write[];
@@ -15,10 +18,12 @@ interface Waiting {
 
 /** What a held Session is made of; it owns them until its close. */
 export interface SessionParts {
-  readonly sessionId: string;
+  readonly place: SessionPlace;
   readonly db: SessionDb;
   readonly lock: SessionLock;
   readonly artifacts: FolderArtifacts;
+  /** Makes every commit so far durable. */
+  readonly ahead: Pick<WrittenAhead, "sync" | "close">;
   /** Told of each new listing entry after its commit. Must not throw. */
   readonly listed: (info: SessionInfo) => void;
   /** Told of a commit before it, and after it before its callers are. */
@@ -29,7 +34,7 @@ export interface SessionParts {
 
 /**
  * A Session of a state folder, held by this process. Batches of the same turn of the event loop share one commit, because the
- * disk takes as long for many as for one.
+ * disk takes as long for many as for one. After a sync that failed nobody knows what is on the disk: nothing is taken any more.
  */
 export class FolderSession implements SessionStore {
   readonly sessionId: string;
@@ -37,11 +42,14 @@ export class FolderSession implements SessionStore {
   readonly #parts: SessionParts;
   #waiting: Waiting[] = [];
   #flush: ReturnType<typeof setImmediate> | undefined;
+  /** Resolves when the callers of every commit so far know. */
+  #told: Promise<void> = Promise.resolve();
+  #failure: unknown;
   #closing: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-    this.sessionId = parts.sessionId;
+    this.sessionId = parts.place.sessionId;
     this.artifacts = parts.artifacts;
   }
 
@@ -52,6 +60,7 @@ export class FolderSession implements SessionStore {
 
   commit(batch: readonly Write[]): Promise<void> {
     if (this.#closing !== undefined) return Promise.reject(storeClosed(`The Session "${this.sessionId}"`));
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
     return new Promise((done, failed) => {
       this.#waiting.push({ batch, done, failed });
       this.#flush ??= setImmediate(() => this.#commitWaiting());
@@ -105,11 +114,13 @@ export class FolderSession implements SessionStore {
   }
 
   async #close(): Promise<void> {
-    const { artifacts, db, lock, released } = this.#parts;
+    const { artifacts, db, ahead, lock, released } = this.#parts;
     try {
       this.#commitWaiting();
+      await this.#told;
       await artifacts.close();
     } finally {
+      await ahead.close();
       db.close();
       lock.release();
       released();
@@ -136,11 +147,24 @@ export class FolderSession implements SessionStore {
       if (errors[at] !== undefined) return;
       for (const write of batch) if (write.op === "info") info = write.info;
     });
+    this.#told = this.#tell(group, errors, this.#told);
     if (info !== undefined) this.#parts.listed(info);
-    this.#parts.committing("done");
+  }
+
+  /** Lets callers know, in their order, once the disk has what they wrote. Never rejects. */
+  async #tell(group: readonly Waiting[], errors: readonly unknown[], before: Promise<void>): Promise<void> {
+    const { ahead, committing, place } = this.#parts;
+    try {
+      await ahead.sync();
+    } catch (cause) {
+      this.#failure ??= storageFailure(cause, place);
+    }
+    await before;
+    if (this.#failure === undefined) committing("done");
     group.forEach(({ done, failed }, at) => {
-      if (errors[at] === undefined) done();
-      else failed(errors[at]);
+      const error = errors[at] ?? this.#failure;
+      if (error === undefined) done();
+      else failed(error);
     });
   }
 }

@@ -22,6 +22,8 @@ export class SessionDb {
   readonly #place: SessionPlace;
   readonly #db: Database;
   readonly #names: Names;
+  /** Where the file is. */
+  readonly path: string;
   /** Reads rows. */
   readonly transcript: Transcript;
   #last: number;
@@ -29,7 +31,8 @@ export class SessionDb {
   /** Opens what is there. */
   constructor(place: SessionPlace) {
     this.#place = place;
-    this.#db = new Database(pathIn(place), place, SESSION_SCHEMA);
+    this.path = pathIn(place);
+    this.#db = new Database(this.path, place, SESSION_SCHEMA);
     this.#names = new Names(this.#db);
     this.transcript = new Transcript(this.#db, this.#names);
     try {
@@ -49,7 +52,7 @@ export class SessionDb {
     }
     const made = new SessionDb(place);
     try {
-      made.#db.unsynced(() => putFact(made.#db, FACT.info, JSON.stringify(info)));
+      made.#db.first(() => putFact(made.#db, FACT.info, JSON.stringify(info)));
       made.#db.guard(() => syncWithin(place.path, WRITTEN_AHEAD));
       return made;
     } catch (error) {
