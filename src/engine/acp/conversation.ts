@@ -14,7 +14,7 @@ import { Requests } from "./requests.ts";
 import { OwnTerminals } from "./terminals.ts";
 import { Settings } from "./options.ts";
 import type { StopReason } from "../../model/run.ts";
-import { UsedIds } from "./voices.ts";
+import type { UsedIds } from "./voices.ts";
 
 /** A prompt on its way to the agent. */
 export interface Errand {
@@ -26,6 +26,9 @@ export interface Errand {
 
 /** Milliseconds that a stopped Turn stays for the agent to clean up at the editor; less than the Host leaves it. */
 const FAREWELL_MS = 250;
+/** Milliseconds of silence that end a history, and those after which it is not waited for any more. */
+const REPLAY_MS = 150;
+const REPLAY_MOST_MS = 10_000;
 /** Milliseconds for the answer to a cancelled prompt, past which the agent is replaced. */
 const CANCEL_MS = 5000;
 
@@ -47,7 +50,10 @@ export class Conversation implements Seat {
   readonly bound: string;
   /** Whose Session it is; another one after the Host opened it anew. */
   context: EngineContext;
-  readonly #used = new UsedIds();
+  /** Ids of messages and tools that this Session has had. */
+  readonly used: UsedIds;
+  /** Whether the agent is still to be told what was said before. */
+  owes: "recap" | "nothing" = "nothing";
   readonly #requests: Requests;
   readonly #terminals = new OwnTerminals();
   #turn: AgentTurn | undefined;
@@ -58,6 +64,8 @@ export class Conversation implements Seat {
   /** Settles when a stopped prompt was answered, or the agent was given up for not answering. */
   #owed: Promise<void> | undefined;
   #mode: "replaying" | "live" = "replaying";
+  /** Updates of history so far. */
+  #replayed = 0;
 
   /** Takes its seat. Without `opened` what comes before {@linkcode live} is history that the Host has. */
   constructor(parts: {
@@ -66,8 +74,10 @@ export class Conversation implements Seat {
     sessionId: string;
     bound: string;
     context: EngineContext;
+    used: UsedIds;
     opened?: JsonObject;
   }) {
+    this.used = parts.used;
     this.agent = parts.agent;
     this.hello = parts.hello;
     this.sessionId = parts.sessionId;
@@ -120,7 +130,7 @@ export class Conversation implements Seat {
       sink,
       signal,
       faults: agent.faults,
-      used: this.#used,
+      used: this.used,
       terminals: this.#terminals,
     });
     this.#late?.end();
@@ -153,6 +163,29 @@ export class Conversation implements Seat {
       this.#turn = undefined;
       if (this.#owed === undefined) rest();
       else void this.#owed.finally(rest);
+      // Where that fails an id may come twice, which is no reason to fail what was done.
+      if (this.used.changed) await this.remember().catch(() => {});
+    }
+  }
+
+  /** Has the Host keep what the next opening has to know. */
+  async remember(): Promise<void> {
+    const used = this.used.counted();
+    await this.context.state({
+      sessionId: this.sessionId,
+      ...(this.owes === "recap" && { recap: "owed" }),
+      ...(used.length > 0 && { used: [...used] }),
+    }, this.sessionId);
+  }
+
+  /**
+   * Resolves when the history that a load brings has come: some agents go on with it behind their answer, so that only silence tells.
+   */
+  async replayed(): Promise<void> {
+    for (let waited = 0; waited < REPLAY_MOST_MS; waited += REPLAY_MS) {
+      const before = this.#replayed;
+      await atMost(REPLAY_MS, this.agent.gone);
+      if (this.#replayed === before) return;
     }
   }
 
@@ -162,14 +195,21 @@ export class Conversation implements Seat {
       case undefined:
         return this.agent.faults.count("unknown");
       case "echo":
+        this.#replayed++;
         return;
       case "session":
         return this.#tell(update);
       case "turn":
-        if (this.#mode === "replaying") return;
+        if (this.#mode === "replaying") return this.#replay(update);
         if (this.#turn?.open) return this.#turn.push(update);
         return this.#beside(update);
     }
+  }
+
+  /** History that the Host has; what it names cannot be named anew. */
+  #replay({ toolCallId, messageId }: JsonObject): void {
+    this.#replayed++;
+    for (const id of [toolCallId, messageId]) if (typeof id === "string") this.used.take(id);
   }
 
   /** Shows what belongs to no prompt. */
@@ -185,7 +225,7 @@ export class Conversation implements Seat {
     this.#late ??= new LateTurn({
       context,
       faults,
-      used: this.#used,
+      used: this.used,
       terminals: this.#terminals,
       over: () => this.#late = undefined,
     });

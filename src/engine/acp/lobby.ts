@@ -7,6 +7,7 @@ import { isRecord, recordOf, textOf } from "./shape.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
 import type { Ready } from "./keeper.ts";
 import { type Recap, RECAP_BYTES, recapOf } from "./recap.ts";
+import { UsedIds } from "./voices.ts";
 import { withPreferred } from "./options.ts";
 
 /** An agent's Session that is open. */
@@ -51,7 +52,8 @@ export class Lobby {
     const bound = JSON.stringify(binding);
     const known = knownOf(context, before);
     const kept = this.#take(context.sessionId);
-    const parts = { agent, hello, bound, context };
+    const used = before?.conversation.used ?? kept?.used ?? new UsedIds(recordOf(context.restored).used);
+    const parts = { agent, hello, bound, context, used };
     await kept?.quiet();
     if (kept !== undefined && kept.agent === agent && kept.serving) {
       if (kept.bound === bound || !(hello.resume || hello.load)) {
@@ -73,16 +75,17 @@ export class Lobby {
     const owed = known !== undefined && (conversation !== restored || known.recap === "owed");
     const recap = owed ? await this.#recap(context) : undefined;
     if (typeof restored === "string") notices.push(lossOf(restored, recap));
-    const { sessionId } = conversation;
-    await context.state({ sessionId, ...(recap !== undefined && { recap: "owed" }) }, sessionId);
+    conversation.owes = recap === undefined ? "nothing" : "recap";
+    await conversation.remember();
     await this.#settle(conversation, known === undefined, notices);
     return { conversation, briefing: new Briefing(notices, recap) };
   }
 
   /** The agent answered the prompt that its recap came with. Whatever becomes of it now, it was told. */
-  async heard({ conversation: { sessionId, context }, briefing }: Opened): Promise<void> {
+  async heard({ conversation, briefing }: Opened): Promise<void> {
     briefing.heard();
-    await context.state({ sessionId }, sessionId);
+    conversation.owes = "nothing";
+    await conversation.remember();
   }
 
   /** The Host needs a Session no more for now. One that the agent can take up again is closed there, once it is quiet. */
@@ -133,7 +136,9 @@ export class Lobby {
     const conversation = new Conversation({ ...parts, sessionId });
     try {
       const method = hello.resume ? "session/resume" : "session/load";
-      conversation.live(await agent.open(method, { ...binding, sessionId, ...metaOf(parts.context) }));
+      const opened = await agent.open(method, { ...binding, sessionId, ...metaOf(parts.context) });
+      if (!hello.resume) await conversation.replayed();
+      conversation.live(opened);
       return conversation;
     } catch (error) {
       agent.leave(sessionId, conversation);
@@ -201,7 +206,8 @@ function lossOf(why: string, recap: Recap | undefined): Notice {
 
 /** Whether an agent says that it does not have a Session. */
 function isLost({ data, message }: AgentFailure): boolean {
-  return data?.code === -32002 || data?.code === -32602 || /not found|no such|unknown session/i.test(message);
+  return data?.code === -32002 || data?.code === -32602 ||
+    /not found|no such|no previous|unknown session|invalid session/i.test(message);
 }
 
 /** What came with the Host's Session, as the agent takes it. */
@@ -209,7 +215,7 @@ function metaOf({ meta }: EngineContext): JsonObject {
   return meta === undefined ? {} : { _meta: meta };
 }
 
-type Parts = Pick<Conversation, "agent" | "hello" | "bound" | "context">;
+type Parts = Pick<Conversation, "agent" | "hello" | "bound" | "context" | "used">;
 
 /** Folders and MCP servers as the agent takes them. */
 function bindingOf(

@@ -1,4 +1,4 @@
-import { cut, metaOf, numberOf, recordsOf, textOf } from "./shape.ts";
+import { cut, isRecord, metaOf, numberOf, recordsOf, textOf } from "./shape.ts";
 import { exitCodeOf, rawInputOf, type Shown, shownOf } from "./content.ts";
 import type { EngineSink } from "../contract.ts";
 import type { Faults } from "./faults.ts";
@@ -61,7 +61,12 @@ export class Tools {
     const changed = Object.entries(update).filter(([name, value]) =>
       value !== null && name !== "sessionUpdate"
     );
-    const now: JsonObject = { ...before, ...Object.fromEntries(changed) };
+    const now: JsonObject = {
+      ...before,
+      ...Object.fromEntries(changed),
+      // Of a card an editor gets the state and not each update, so that what each of them said has to be in it.
+      ...(isRecord(before?._meta) && isRecord(update._meta) && { _meta: joined(before._meta, update._meta) }),
+    };
     this.#live.set(toolCallId, now);
     const status = now.status;
     const ends = status === "completed" || status === "failed";
@@ -169,6 +174,16 @@ function locationsOf(list: Json | undefined): ToolLocation[] {
     const at = numberOf(line);
     return [{ path, ...(at !== undefined && { line: at }) }];
   });
+}
+
+/** Metadata with what came later, names and the members of their values one by one; without that where it would be too much. */
+function joined(before: JsonObject, after: JsonObject): JsonObject {
+  const members = Object.entries(after).map(([name, value]) => {
+    const old = before[name];
+    return [name, isRecord(old) && isRecord(value) ? { ...old, ...value } : value];
+  });
+  const whole: JsonObject = { ...before, ...Object.fromEntries(members) };
+  return metaOf(whole) === undefined ? before : whole;
 }
 
 /** As much as may be shown before the end; undefined for nothing. */

@@ -103,7 +103,8 @@ export class AgentTurn {
         return await this.#say("thinking", update);
       case "tool_call":
       case "tool_call_update":
-        await this.#voices.pause();
+        // News of a tool that is shown already is no break in what is said.
+        if (this.tools.idOf(String(update.toolCallId)) === undefined) await this.#voices.pause();
         return await this.tools.take(update);
       case "plan":
         return await this.sink.plan(planOf(update.entries), metaOf(update._meta));

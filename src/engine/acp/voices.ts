@@ -2,7 +2,7 @@ import type { Block } from "../../model/block.ts";
 import { type Channel, partId } from "../../model/message.ts";
 import type { EngineSink } from "../contract.ts";
 import type { Faults } from "./faults.ts";
-import type { Meta } from "../../model/json.ts";
+import type { Json, Meta } from "../../model/json.ts";
 
 /** Messages of a Turn that stay open for more of them; the one that was silent for longest ends first. */
 const OPEN = 8;
@@ -17,14 +17,37 @@ interface Voice {
   speaking: string | undefined;
 }
 
-/** What all Turns of a Session share: ids that were used. */
+/** UTF-16 units of the longest id that a counter makes; longer ones are random, and no agent makes them twice. */
+const COUNTED = 24;
+/** Ids that are kept for the next process, which keeps what is kept within its bound. */
+const KEPT = 1000;
+
+/** What all Turns of a Session share, also in later processes: ids that were used. */
 export class UsedIds {
-  readonly #ids = new Set<string>();
+  readonly #ids: Set<string>;
+  #state: "kept" | "changed" = "kept";
+
+  /** Begins with what {@linkcode counted} gave in an earlier process. */
+  constructor(before: Json | undefined = undefined) {
+    this.#ids = new Set(Array.isArray(before) ? before.map(String) : []);
+  }
+
+  /** Whether ids came that {@linkcode counted} has not given yet. */
+  get changed(): boolean {
+    return this.#state === "changed";
+  }
+
+  /** The latest of those that an agent which counts anew might use again. */
+  counted(): readonly string[] {
+    this.#state = "kept";
+    return [...this.#ids].filter(({ length }) => length <= COUNTED).slice(-KEPT);
+  }
 
   /** Takes an id if it is free. Forgets the oldest of very many. */
   take(id: string): boolean {
     if (this.#ids.has(id)) return false;
     this.#ids.add(id);
+    if (id.length <= COUNTED) this.#state = "changed";
     if (this.#ids.size > 4096) {
       for (const oldest of this.#ids) {
         this.#ids.delete(oldest);

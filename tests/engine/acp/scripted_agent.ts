@@ -13,6 +13,8 @@ export interface Manners {
   readonly lines?: readonly string[];
   /** What load and resume say before their answer; absent: there is no such Session; `busy`: they fail. */
   readonly history?: readonly Record<string, unknown>[] | "busy";
+  /** What load says behind its answer, with a moment between. */
+  readonly lateHistory?: readonly Record<string, unknown>[];
   /** Whether it stays when its input ends. */
   readonly stays?: boolean;
 }
@@ -48,6 +50,7 @@ if (import.meta.main) {
   };
   let asked = 0;
   let sessions = 0;
+  let replayed = Promise.resolve();
 
   const follow = async (id: unknown, { sessionId, prompt, ...rest }: Record<string, unknown>) => {
     const texts = (prompt as { type: string; text?: string }[]).flatMap((block) => block.text ?? []);
@@ -113,6 +116,9 @@ if (import.meta.main) {
         case "wait":
           await new Promise<void>((resolve) => cancels.set(sessionId, resolve));
           stopReason = "cancelled";
+          break;
+        case "replayed":
+          await replayed;
           break;
         case "hang":
           return;
@@ -182,7 +188,14 @@ if (import.meta.main) {
           return send({ id, error: { code: -32603, message: "overloaded" } });
         }
         for (const each of manners.history) update(params.sessionId, each);
-        return send({ id, result: manners.opened ?? {} });
+        send({ id, result: manners.opened ?? {} });
+        replayed = (async () => {
+          for (const each of manners.lateHistory ?? []) {
+            await new Promise((resolve) => setTimeout(resolve, 20));
+            update(params.sessionId, each);
+          }
+        })();
+        return;
       case "_test/steer": {
         const { prompt, _meta } = params;
         steers.get(params.sessionId)?.({ prompt, _meta });

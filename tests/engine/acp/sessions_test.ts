@@ -48,6 +48,41 @@ Deno.test("[E4] a Session goes on in the same process without being opened again
   assertEquals(sink.all("notice"), []);
 });
 
+Deno.test("[E2] [E4] history that an agent sends behind the answer to a load is no part of the next prompt", async () => {
+  const history = [{ sessionUpdate: "user_message_chunk", content: { type: "text", text: "hi" } }];
+  const lateHistory = ["old", "older"].map((text) => ({
+    sessionUpdate: "agent_message_chunk",
+    content: { type: "text", text },
+  }));
+  await using stage = new Stage({ ...RESTORING, history, lateHistory });
+  const visit = await stage.open({ restored: { sessionId: "kept" } });
+  const { sink } = await visit.run("replayed\nsay new");
+  assertEquals(sink.said(), "new");
+  assertEquals(stage.log.faults(), []);
+});
+
+Deno.test("[K1] [E2] an agent that counts its tools anew in another process gets other ids for them", async () => {
+  const call = '{"sessionUpdate":"tool_call","toolCallId":"call_1","title":"x","status":"completed"}';
+  const ids = (sink: RecordingSink) => sink.all("toolStart").map(([, id]) => String(id));
+  await using first = new Stage();
+  const visit = await first.open();
+  assertEquals(ids((await visit.run(`update ${call}`)).sink), ["call_1"]);
+  await using second = new Stage();
+  const again = await second.open({ restored: visit.host.states.at(-1) });
+  const [renamed = ""] = ids((await again.run(`update ${call}`)).sink);
+  assertNotEquals(renamed, "call_1");
+  assertStringIncludes(renamed, "call_1");
+});
+
+Deno.test("[K1] [E2] an agent that counts its tools anew after it fell gets other ids for them", async () => {
+  const call = 'update {"sessionUpdate":"tool_call","toolCallId":"call_1","title":"x","status":"completed"}';
+  await using stage = new Stage();
+  const visit = await stage.open();
+  await visit.run(`${call}\nexit 1`);
+  const { sink } = await visit.run(call);
+  assertNotEquals(sink.all("toolStart").map(([, id]) => id), ["call_1"]);
+});
+
 Deno.test("[E4] a Session is loaded into another process, and its history is not shown again", async () => {
   const history = [
     { sessionUpdate: "user_message_chunk", content: { type: "text", text: "hi" } },
@@ -57,7 +92,7 @@ Deno.test("[E4] a Session is loaded into another process, and its history is not
   await using stage = new Stage({ ...RESTORING, history });
   const visit = await stage.open({ restored: { sessionId: "kept" } });
   const { sink } = await visit.run("say new");
-  assertEquals(visit.host.states, [{ sessionId: "kept" }]);
+  assertEquals(visit.host.states, [{ sessionId: "kept", used: ["t"] }]);
   assertEquals(sink.order(), ["message"]);
   assertEquals(sink.said(), "new");
 });

@@ -59,6 +59,40 @@ Deno.test("[E1] plans, usage, titles, commands and notices reach the Host, usage
   assertEquals(visit.host.commands, [[{ name: "x", description: "d", hint: "h" }]]);
 });
 
+Deno.test("[E1] news of a tool that is shown does not break what is said", async () => {
+  await using stage = new Stage();
+  const visit = await stage.open();
+  const { sink } = await visit.run([
+    "say a",
+    `update {"sessionUpdate":"tool_call","toolCallId":"t","title":"x"}`,
+    "say b",
+    `update {"sessionUpdate":"tool_call_update","toolCallId":"t","status":"completed"}`,
+    "say c",
+  ].join("\n"));
+  const texts = new Map<string, string>();
+  for (const [, id, , text] of sink.all("message")) texts.set(id, (texts.get(id) ?? "") + text);
+  assertEquals([...texts.values()], ["a", "bc"]);
+});
+
+Deno.test("[E1] a card's metadata is what all its updates said", async () => {
+  await using stage = new Stage();
+  const visit = await stage.open();
+  const card = (meta: unknown, more = {}) =>
+    `update ${
+      JSON.stringify({ sessionUpdate: "tool_call_update", toolCallId: "t", title: "x", _meta: meta, ...more })
+    }`;
+  const { sink } = await visit.run([
+    card({ agent: { tool: "Read" } }),
+    card({ agent: { response: { lines: 1 } }, other: 1 }),
+    card({ agent: { response: "x".repeat(20_000) } }),
+    card({ agent: { tool: "Read" } }, { status: "completed" }),
+  ].join("\n"));
+  assertEquals(sink.all("toolInput").at(-1)?.[2].meta, {
+    agent: { tool: "Read", response: { lines: 1 } },
+    other: 1,
+  });
+});
+
 Deno.test("[E1] chunks without an id are one message until something else comes", async () => {
   await using stage = new Stage();
   const visit = await stage.open();
