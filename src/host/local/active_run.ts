@@ -1,6 +1,6 @@
 import type { EngineTurn } from "../../engine/contract.ts";
 import type { Grant } from "../../model/question.ts";
-import type { LiveRun, Origin, Run } from "../../model/run.ts";
+import type { LiveRun, Origin, Run, RunEnd } from "../../model/run.ts";
 import type { RunTranscript } from "./transcript.ts";
 
 /**
@@ -19,6 +19,8 @@ export interface RunIdentity {
   readonly cut: number;
   readonly presenter: string | undefined;
   readonly transcript: RunTranscript;
+  /** How it ends where the Host goes away: interrupted where absent. */
+  readonly leftAs?: RunEnd;
 }
 
 /** One live Run of a Session, in memory. */
@@ -28,6 +30,7 @@ export class ActiveRun {
   readonly origin: Origin;
   readonly cut: number;
   readonly transcript: RunTranscript;
+  readonly leftAs: RunEnd;
   /** Permissions that die with the Turn. */
   readonly grants: Grant[] = [];
   /** Words that were given while it worked, by their key. */
@@ -47,6 +50,7 @@ export class ActiveRun {
     this.cut = identity.cut;
     this.presenter = identity.presenter;
     this.transcript = identity.transcript;
+    this.leftAs = identity.leftAs ?? { how: "interrupted" };
   }
 
   get state(): RunState {

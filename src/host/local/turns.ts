@@ -7,7 +7,7 @@ import type { TurnInput } from "../../model/prompt.ts";
 import type { Admission, ClientServices, TurnState } from "../contract.ts";
 import type { SessionStore, TurnRecord, Write } from "../store/contract.ts";
 import { HostError } from "../errors.ts";
-import { ActiveRun } from "./active_run.ts";
+import { ActiveRun, type RunIdentity } from "./active_run.ts";
 import type { Calls } from "./calls.ts";
 import { endOf, endOfThrown, failed } from "./outcome.ts";
 import type { Questions } from "./questions.ts";
@@ -125,15 +125,17 @@ export class Turns {
 
   /** Opens a Run for what an Engine says while none runs. Undefined where there was no Turn whose presenter could show it. */
   async late(work: BackgroundWork): Promise<string | undefined> {
-    return this.#latest === undefined ? undefined : await this.#beside(this.#latest, work);
+    // What was said is whole, whatever ends it.
+    const leftAs = { how: "completed", stopReason: "end_turn" } as const;
+    return this.#latest === undefined ? undefined : await this.#beside(this.#latest, work, leftAs);
   }
 
-  async #beside(parent: Parent, work: BackgroundWork): Promise<string> {
+  async #beside(parent: Parent, work: BackgroundWork, leftAs?: RunEnd): Promise<string> {
     const { ids } = this.#parts;
     const key: Run = { turnId: ids.next(), runId: ids.next() };
     const origin: Origin = { kind: "engine", parent: parent.key };
     const presenter = parent.presenter;
-    const run = await this.#admit({ key, foreground: false, origin, presenter }, (cut) => [
+    const run = await this.#admit({ key, foreground: false, origin, presenter, leftAs }, (cut) => [
       { op: "turn", turn: { state: "admitted", run: key, foreground: false, origin, cut } },
     ]);
     this.#work(run, (sink) => {
@@ -239,7 +241,7 @@ export class Turns {
   async interrupt(): Promise<void> {
     for (const run of [...this.live]) {
       run.stop("host");
-      await this.#finish(run, { how: "interrupted" });
+      await this.#finish(run, run.leftAs);
     }
   }
 
@@ -252,7 +254,7 @@ export class Turns {
   }
 
   async #admit(
-    identity: { key: Run; foreground: boolean; origin: Origin; presenter: string | undefined },
+    identity: Omit<RunIdentity, "cut" | "transcript">,
     writes: (cut: number) => readonly Write[],
   ): Promise<ActiveRun> {
     const { journal, settings } = this.#parts;

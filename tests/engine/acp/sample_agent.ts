@@ -110,6 +110,107 @@ const scenes: Record<string, Scene> = {
       content: text(JSON.stringify(response)),
     });
   },
+  async rich(show) {
+    const say = (content: ContentBlock, more: { _meta?: Record<string, unknown> } = {}) =>
+      show({ sessionUpdate: "agent_message_chunk", messageId: "rich-1", content, ...more });
+    await say(text("See: "));
+    await say({ type: "image", mimeType: "image/png", data: "AAAA", uri: "file:///w/a.png" });
+    await say({ type: "audio", mimeType: "audio/wav", data: "BBBB" }, { _meta: { of: "chunk" } });
+    await say({ type: "resource_link", uri: "file:///w/b", name: "b", title: "B", size: 7 });
+    await say({ type: "resource", resource: { uri: "note://1", mimeType: "text/plain", text: "noted" } });
+    await say({ type: "resource", resource: { uri: "note://2", blob: "CCCC" }, _meta: { of: "block" } });
+    await say({ type: "text", text: "Loud.", annotations: { priority: 1, audience: ["user"] } });
+    await say(text(" One."), { _meta: { n: 1 } });
+    await say(text(" Two."), { _meta: { n: 2 } });
+    await say(text(" None."));
+    await show({
+      sessionUpdate: "agent_thought_chunk",
+      messageId: "rich-2",
+      content: text("Hm."),
+      _meta: { of: "thought" },
+    });
+    await show({
+      sessionUpdate: "tool_call",
+      toolCallId: "rich-3",
+      title: "Show",
+      kind: "other",
+      status: "completed",
+      content: [
+        { type: "content", content: { type: "resource", resource: { uri: "note://3", blob: "DDDD" } } },
+        { type: "content", content: { type: "audio", mimeType: "audio/wav", data: "EEEE" } },
+      ],
+      _meta: { of: "tool" },
+    });
+  },
+  async metas(show) {
+    const of = (name: string) => ({ _meta: { of: name } });
+    await show({
+      sessionUpdate: "plan",
+      entries: [{ content: "Look", priority: "high", status: "completed", _meta: { e: 1 } }],
+      ...of("plan"),
+    });
+    await show({ sessionUpdate: "notice", severity: "info", title: "Note", ...of("notice") });
+    await show({ sessionUpdate: "usage_update", used: 1, size: 9, ...of("usage") });
+    await show({
+      sessionUpdate: "available_commands_update",
+      availableCommands: [{ name: "x", description: "d", _meta: { c: 1 } }],
+      ...of("commands"),
+    });
+    await show({ sessionUpdate: "session_info_update", title: "Metas", ...of("info") });
+    await show({ sessionUpdate: "current_mode_update", currentModeId: "ask", ...of("mode") });
+  },
+  async compaction(show) {
+    const summary = [text("So far.")];
+    await show({
+      sessionUpdate: "compaction_update",
+      compactionId: "c1",
+      status: "in_progress",
+      _meta: { x: 1 },
+    });
+    await show({ sessionUpdate: "compaction_summary_chunk", compactionId: "c1", content: text("So far.") });
+    await show({ sessionUpdate: "compaction_update", compactionId: "c1", status: "completed", summary });
+  },
+  async asks(show, client, sessionId) {
+    const page = await client.request("elicitation/create", {
+      sessionId,
+      mode: "url",
+      message: "Log in",
+      url: "https://example.com/login",
+      elicitationId: "page-1",
+      _meta: { of: "page" },
+    });
+    await client.notify("elicitation/complete", { elicitationId: "page-1" });
+    const form = await client.request("elicitation/create", {
+      sessionId,
+      mode: "form",
+      message: "Name?",
+      requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+      _meta: { of: "form" },
+    });
+    await show({
+      sessionUpdate: "agent_message_chunk",
+      messageId: "asks-1",
+      content: text(JSON.stringify({ page, form })),
+    });
+  },
+  async takeback(show, client, sessionId) {
+    const back = new AbortController();
+    const asked = client.request("session/request_permission", {
+      sessionId,
+      toolCall: { toolCallId: "back-1", title: "Never mind", kind: "other", status: "pending" },
+      options: [{ optionId: "yes", name: "Yes", kind: "allow_once" }],
+    }, { cancellationSignal: back.signal, stopWaitingOnCancel: true });
+    setTimeout(() => back.abort(), 300);
+    await asked.catch(() => {});
+    await show({ sessionUpdate: "tool_call_update", toolCallId: "back-1", status: "failed" });
+  },
+  async late(show) {
+    setTimeout(
+      () => void show({ sessionUpdate: "agent_message_chunk", messageId: "late-1", content: text("Later.") }),
+      100,
+    );
+    await show({ sessionUpdate: "agent_message_chunk", messageId: "late-0", content: text("Now.") });
+  },
   async echo() {},
   async refusal() {},
 };
