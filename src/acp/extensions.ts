@@ -66,7 +66,9 @@ export class EditorExtensions {
     if (method === "authenticate" && typeof message.params.methodId !== "string") {
       throw invalidParams("methodId", "a string", message.params.methodId === undefined);
     }
-    const answer = await this.#parts.host.call(message, signal);
+    const answer = await this.#parts.host.call(message, signal).catch((error) => {
+      throw signal.aborted ? RequestError.requestCancelled() : error;
+    });
     if (answer.kind === "error") throw new RequestError(answer.code, answer.message, answer.data);
     return method === "authenticate" || method === "logout" ? onlyMeta(answer.result) : answer.result;
   }

@@ -54,7 +54,15 @@ export class Rules {
     if (entry.from === "client") {
       return entry.message === undefined ? [] : this.#fromClient(entry.message, judged);
     }
-    return [...envelope(entry), ...(entry.message === undefined ? [] : this.#fromAgent(entry.message))];
+    const { message } = entry;
+    if (message === undefined) return ["the agent's line is no JSON-RPC message"];
+    return [...envelope(entry, message, this.#isExtension(message)), ...this.#fromAgent(message)];
+  }
+
+  /** Whether a message of the agent belongs to a method that the protocol leaves to others. */
+  #isExtension(message: Message): boolean {
+    const method = "method" in message ? message.method : this.#toAgent.get(keyOf(message.id))?.method;
+    return method?.startsWith("_") === true;
   }
 
   /** What is wrong at the end of a connection that was drained. */
@@ -120,7 +128,10 @@ export class Rules {
     const key = keyOf(message.id);
     const sent = this.#toAgent.get(key);
     const faults: string[] = [];
-    if (message.kind === "error") faults.push(...this.#schema.checkError(message.error));
+    // The errors of an extension method are its own.
+    if (message.kind === "error" && !this.#isExtension(message)) {
+      faults.push(...this.#schema.checkError(message.error));
+    }
     if (sent === undefined) {
       if (message.id === null && message.kind === "error" && this.#nullAnswers > 0) this.#nullAnswers -= 1;
       else faults.push(`answer ${key} belongs to no request`);
@@ -215,9 +226,8 @@ export function fields(value: unknown): Record<string, unknown> {
 }
 
 /** What the line itself has to be, whatever it says. */
-function envelope(entry: Entry): readonly string[] {
+function envelope(entry: Entry, message: Message, isExtension: boolean): readonly string[] {
   const faults: string[] = [];
-  if (entry.message === undefined) return ["the agent's line is no JSON-RPC message"];
   const value = JSON.parse(entry.text) as Record<string, unknown>;
   const allowed: Record<Message["kind"], readonly string[]> = {
     request: ["jsonrpc", "id", "method", "params"],
@@ -226,12 +236,13 @@ function envelope(entry: Entry): readonly string[] {
     error: ["jsonrpc", "id", "error"],
   };
   for (const key of Object.keys(value)) {
-    if (!allowed[entry.message.kind].includes(key)) {
+    if (!allowed[message.kind].includes(key)) {
       faults.push(`unknown property "${key}" beside the message`);
     }
   }
   if (value.jsonrpc !== "2.0") faults.push('"jsonrpc" is not "2.0"');
-  const cap = entry.bytes > LINE_BYTES && /"type":"(?:image|audio|resource)"/.test(entry.text)
+  const cap = entry.bytes > LINE_BYTES &&
+      (isExtension || /"type":"(?:image|audio|resource)"/.test(entry.text))
     ? IMAGE_LINE_BYTES
     : LINE_BYTES;
   if (entry.bytes > cap) faults.push(`the line has ${entry.bytes} bytes, more than ${cap}`);

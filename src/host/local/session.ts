@@ -184,7 +184,7 @@ export class Session {
       await this.#works.settings.bind(roots, this.#mcpDigest(mcpServers));
     }
     this.#use(connectionId);
-    this.#binding = { ...this.#binding, mcpServers };
+    this.#binding = { mcpServers, meta };
     if (!same) this.#works.supervisor.outdate();
     return this.info;
   }
