@@ -166,6 +166,11 @@ export class AgentProcess {
 
 /** What is known about an end that nobody wished for, as a sentence. */
 export function exitSentence(exit: AgentExit, program: string): string {
+  // A shell adds 128 to the number of the signal.
+  const signal = exit.code === undefined ? 0 : exit.code - 128;
+  if (signal > 0 && signal < 32) {
+    return `The agent was killed by signal ${signal}. The next prompt starts it again`;
+  }
   switch (exit.code) {
     case undefined:
       return "The agent was killed. The next prompt starts it again";
