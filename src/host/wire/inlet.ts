@@ -4,6 +4,8 @@ import { ProtocolError } from "./link.ts";
 export interface InletOptions {
   /** Its number. */
   readonly stream: number;
+  /** The items behind what stands in a line. */
+  readonly unpack?: (items: readonly unknown[]) => readonly unknown[];
   /** What is wrong with an item; undefined where it is one. */
   readonly fault: (item: unknown) => string | undefined;
   /** Whether an item is of a kind that this side does not know, and is left out. */
@@ -13,14 +15,14 @@ export interface InletOptions {
 }
 
 /**
- * The client's end of a numbered stream. `opening` until the Host has answered, `live` while more may come, `over` when none will; what
- * came before that is still handed out.
+ * The client's end of a numbered stream. `opening` until the Host has answered, `live` while more may come, `over` when none will and
+ * what came before is still handed out, `closed` when its consumer wants no more.
  */
 export class Inlet<T> {
   readonly stream: number;
   readonly #options: InletOptions;
   #items: T[] = [];
-  #state: "opening" | "live" | "over" = "opening";
+  #state: "opening" | "live" | "over" | "closed" = "opening";
   /** Number of the last item that came, and of the last one that was handed out. */
   #have = 0;
   #handed = 0;
@@ -46,8 +48,13 @@ export class Inlet<T> {
   }
 
   /** How it stands. */
-  get state(): "opening" | "live" | "over" {
+  get state(): "opening" | "live" | "over" | "closed" {
     return this.#state;
+  }
+
+  /** Whether more may come. */
+  get expectant(): boolean {
+    return this.#state === "opening" || this.#state === "live";
   }
 
   /** The Host has it. */
@@ -63,11 +70,12 @@ export class Inlet<T> {
 
   /** Takes items that came in a line of so many units. Those that came before are left out. Throws {@linkcode ProtocolError}. */
   take(first: number, items: readonly unknown[], length: number): void {
-    if (this.#state === "over") return;
+    if (!this.expectant) return;
     if (first > this.#have + 1) throw new ProtocolError(`items of stream ${this.stream} are missing`);
     const fresh = this.#have + 1 - first;
     if (fresh >= items.length) return;
-    for (const item of fresh === 0 ? items : items.slice(fresh)) {
+    const whole = this.#options.unpack?.(items) ?? items;
+    for (const item of fresh === 0 ? whole : whole.slice(fresh)) {
       if (this.#options.unknown?.(item) === true) continue;
       const fault = this.#options.fault(item);
       if (fault !== undefined) {
@@ -82,7 +90,7 @@ export class Inlet<T> {
 
   /** Waits for items and hands out all that are there; none when it is over. One call at a time. */
   async next(windowLength: number): Promise<readonly T[]> {
-    while (this.#items.length === 0 && this.#state !== "over") {
+    while (this.#items.length === 0 && this.expectant) {
       await new Promise<void>((resolve) => this.#wake = resolve);
     }
     const items = this.#items;
@@ -107,7 +115,7 @@ export class Inlet<T> {
 
   /** No more comes; `last` is handed out behind what is there. */
   end(last?: T): void {
-    if (this.#state === "over") return;
+    if (!this.expectant) return;
     this.#state = "over";
     if (last !== undefined) this.#items.push(last);
     this.#awake();
@@ -115,7 +123,7 @@ export class Inlet<T> {
 
   /** No more is wanted, not even what is there. */
   close(): void {
-    this.#state = "over";
+    this.#state = "closed";
     this.#items = [];
     this.#awake();
   }

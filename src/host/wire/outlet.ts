@@ -8,7 +8,7 @@ interface Sent {
 }
 
 /** What an {@linkcode Outlet} works with. */
-export interface OutletOptions {
+export interface OutletOptions<T> {
   /** Its number. */
   readonly stream: number;
   /** UTF-16 units that may be out. */
@@ -16,21 +16,25 @@ export interface OutletOptions {
   /** Bytes of a line at most. */
   readonly lineBytes: number;
   /** Fetches the next items; none when there are no more. */
-  readonly pull: () => Promise<readonly unknown[]>;
+  readonly pull: () => Promise<readonly T[]>;
+  /** Resolves when everything else had its turn: what came meanwhile goes in one line. */
+  readonly turn: () => Promise<void>;
+  /** How items stand in a line. */
+  readonly pack?: (items: readonly T[]) => readonly unknown[];
   /** Frees what is behind it; called once. */
   readonly release: () => void;
   /** Calls to the editor that nobody will ever see. */
   readonly unseen?: (callIds: readonly string[]) => void;
   /** The id of a call to the editor; undefined for every other item. */
-  readonly callIn?: (item: unknown) => string | undefined;
+  readonly callIn?: (item: T) => string | undefined;
 }
 
 /**
  * The Host's end of a numbered stream. It fetches only while less than its window is out, so a consumer that is slow is left to the
  * Host's own queue. What is out is kept, and sent again to a connection that comes back.
  */
-export class Outlet {
-  readonly #options: OutletOptions;
+export class Outlet<T> {
+  readonly #options: OutletOptions<T>;
   #sent: Sent[] = [];
   #length = 0;
   #next = 1;
@@ -40,7 +44,7 @@ export class Outlet {
   #wake: (() => void) | undefined;
 
   /** Fetches nothing until {@linkcode start}. */
-  constructor(options: OutletOptions) {
+  constructor(options: OutletOptions<T>) {
     this.#options = options;
   }
 
@@ -92,7 +96,7 @@ export class Outlet {
   }
 
   async #pump(): Promise<void> {
-    const { pull, windowLength } = this.#options;
+    const { pull, windowLength, turn } = this.#options;
     while (this.#state === "open") {
       if (this.#length >= windowLength) {
         await new Promise<void>((resolve) => this.#wake = resolve);
@@ -105,24 +109,28 @@ export class Outlet {
       }
       const items = await pull();
       if (this.#state !== "open") return this.#unseen(items.flatMap((item) => this.#callIn(item) ?? []));
-      if (items.length === 0) this.#state = "over";
-      else this.#send(items);
+      if (items.length === 0) {
+        this.#state = "over";
+        return;
+      }
+      this.#send(items);
+      await turn();
     }
   }
 
-  #send(items: readonly unknown[]): void {
+  #send(items: readonly T[]): void {
     if (this.#state !== "open") return this.#unseen(items.flatMap((item) => this.#callIn(item) ?? []));
-    const { stream, lineBytes } = this.#options;
+    const { stream, lineBytes, pack } = this.#options;
     const first = this.#next;
-    const line = JSON.stringify({ type: "items", stream, first, items });
+    const line = JSON.stringify({ type: "items", stream, first, items: pack?.(items) ?? items });
     if (!fits(line, lineBytes)) {
       if (items.length === 1) return this.#lose();
       for (const item of items) this.#send([item]);
       return;
     }
     this.#next += items.length;
-    for (let at = 0; at < items.length; at++) {
-      const callId = this.#callIn(items[at]);
+    for (const [at, item] of items.entries()) {
+      const callId = this.#callIn(item);
       if (callId !== undefined) this.#calls.push({ number: first + at, callId });
     }
     this.#sent.push({ first, last: this.#next - 1, line });
@@ -137,7 +145,7 @@ export class Outlet {
     this.close();
   }
 
-  #callIn(item: unknown): string | undefined {
+  #callIn(item: T): string | undefined {
     return this.#options.callIn?.(item);
   }
 

@@ -1,3 +1,4 @@
+import type { Clock } from "../../model/clock.ts";
 import type { Log } from "../../model/log.ts";
 import type { Json } from "../../model/json.ts";
 import type { Line } from "../../wire/lines.ts";
@@ -19,6 +20,7 @@ export interface PeerOptions {
   readonly key: string;
   readonly client: ClientInfo;
   readonly host: RuntimeHost;
+  readonly clock: Clock;
   readonly limits: WireLimits;
   readonly log: Log;
 }
@@ -60,7 +62,7 @@ export class Peer {
     this.#host = options.host;
     this.#limits = options.limits;
     this.#log = options.log;
-    this.#streams = new ServedStreams(options.host, options.limits, options.log);
+    this.#streams = new ServedStreams(options.host, options.clock, options.limits, options.log);
   }
 
   /** The Host as this connection sees it. */

@@ -5,6 +5,7 @@ import { frameFault, isUnknownFrame } from "./frames.ts";
 import { Inlet, type InletOptions } from "./inlet.ts";
 import type { Link } from "./link.ts";
 import type { Log } from "../../model/log.ts";
+import { unpack } from "./packing.ts";
 import type { HeldStream, Welcome } from "./protocol.ts";
 import type { Requests } from "./requests.ts";
 import { faultOf, type Shape } from "./shape.ts";
@@ -42,7 +43,7 @@ export class RemoteStreams {
 
   /** Whether any of them waits for more. */
   get live(): boolean {
-    for (const { inlet } of this.#inlets.values()) if (inlet.state !== "over") return true;
+    for (const { inlet } of this.#inlets.values()) if (inlet.expectant) return true;
     return false;
   }
 
@@ -53,7 +54,7 @@ export class RemoteStreams {
 
   /** Opens a Subscription. */
   async open(sessionId: string, services: ClientServices): Promise<Subscription> {
-    const inlet = this.#begin<Frame>({ fault: frameFault, unknown: isUnknownFrame }, LOST, RELEASED);
+    const inlet = this.#begin<Frame>({ fault: frameFault, unknown: isUnknownFrame, unpack }, LOST, RELEASED);
     const { stream } = inlet;
     try {
       const { snapshot } = await this.#requests.ask("sessions.open", { sessionId, stream, services }, {
@@ -120,8 +121,12 @@ export class RemoteStreams {
     inlet.close();
     if (!this.#inlets.has(stream)) return;
     this.#requests.end(stream);
-    await this.#requests.ask("streams.close", { stream, through: handed }).catch(() => {});
-    this.#inlets.delete(stream);
+    try {
+      await this.#requests.ask("streams.close", { stream, through: handed });
+      this.#inlets.delete(stream);
+    } catch {
+      // The next welcome tells whether the Host still has it.
+    }
   }
 
   /** The Host can be reached and says which streams go on. */
@@ -130,8 +135,10 @@ export class RemoteStreams {
     this.#windowLength = limits.windowLength;
     const known = new Set(streams);
     for (const [stream, { inlet, lose }] of this.#inlets) {
-      if (known.has(stream)) inlet.tell();
-      // The request for it is on its way, for the first time or again.
+      if (known.has(stream)) {
+        inlet.tell();
+        if (inlet.state === "closed") this.close(inlet);
+      } // The request for it is on its way, for the first time or again.
       else if (inlet.state === "opening") inlet.reset();
       else lose();
     }
@@ -171,7 +178,7 @@ export class RemoteStreams {
     this.#inlets.clear();
   }
 
-  #begin<T>(options: Pick<InletOptions, "fault" | "unknown">, lost?: T, closed?: T): Inlet<T> {
+  #begin<T>(options: Omit<InletOptions, "stream" | "ack">, lost?: T, closed?: T): Inlet<T> {
     const stream = ++this.#numbers;
     const inlet = new Inlet<T>({
       stream,
@@ -216,8 +223,8 @@ class RemoteSubscription implements Subscription {
   }
 
   async read(request: ReadRequest): Promise<ReadPage> {
-    const { stream, state } = this.#inlet;
-    if (this.#state === "closed" || state === "over") {
+    const { stream, expectant } = this.#inlet;
+    if (this.#state === "closed" || !expectant) {
       throw new HostError(
         "unavailable",
         "Cannot read the transcript: this Subscription has ended, open another one",

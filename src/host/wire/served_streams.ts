@@ -1,3 +1,5 @@
+import type { Clock } from "../../model/clock.ts";
+import type { Frame } from "../../model/frame.ts";
 import type { Log } from "../../model/log.ts";
 import type { RuntimeHost, Subscription } from "../contract.ts";
 import { HostError } from "../errors.ts";
@@ -5,9 +7,9 @@ import { extensionsOf } from "./handlers.ts";
 import type { WireLimits } from "./limits.ts";
 import type { Link } from "./link.ts";
 import type { OperationGives, OperationOf } from "./operations.ts";
-import { Outlet } from "./outlet.ts";
+import { Outlet, type OutletOptions } from "./outlet.ts";
+import { pack } from "./packing.ts";
 import type { HeldStream } from "./protocol.ts";
-import { isObject } from "./shape.ts";
 
 /** A stream of a connection. */
 interface ServedStream {
@@ -15,21 +17,23 @@ interface ServedStream {
   readonly about: string;
   /** Resolves when it is open. */
   opened: Promise<void>;
-  outlet?: Outlet;
+  outlet?: Pick<Outlet<unknown>, "follows" | "resume" | "detach" | "ack" | "close">;
   subscription?: Subscription;
 }
 
 /** The numbered streams of one connection, at the Host's end. */
 export class ServedStreams {
   readonly #host: RuntimeHost;
+  readonly #clock: Clock;
   readonly #limits: WireLimits;
   readonly #log: Log;
   readonly #streams = new Map<number, ServedStream>();
   #link: Link | undefined;
 
   /** None yet. */
-  constructor(host: RuntimeHost, limits: WireLimits, log: Log) {
+  constructor(host: RuntimeHost, clock: Clock, limits: WireLimits, log: Log) {
     this.#host = host;
+    this.#clock = clock;
     this.#limits = limits;
     this.#log = log;
   }
@@ -42,10 +46,11 @@ export class ServedStreams {
       const subscription = await this.#host.sessions.open(sessionId, services);
       if (this.#streams.get(stream) !== served) return await subscription.close();
       served.subscription = subscription;
-      this.#serve(stream, served, {
+      this.#serve<Frame>(stream, served, {
         pull: async () => (await subscription.next()).frames,
         release: () => this.#freed(subscription.close()),
-        callIn,
+        pack,
+        callIn: (frame) => frame.type === "call" ? frame.call.callId : undefined,
         unseen: (callIds) => {
           for (const callId of callIds) this.#refuse(sessionId, callId);
         },
@@ -144,16 +149,17 @@ export class ServedStreams {
     return served;
   }
 
-  #serve(
+  #serve<T>(
     stream: number,
     served: ServedStream,
-    parts: Pick<ConstructorParameters<typeof Outlet>[0], "pull" | "release" | "callIn" | "unseen">,
+    parts: Omit<OutletOptions<T>, "stream" | "windowLength" | "lineBytes" | "turn">,
   ): void {
     const { windowLength, lineBytes } = this.#limits;
-    const outlet = new Outlet({
+    const outlet = new Outlet<T>({
       stream,
       windowLength,
       lineBytes,
+      turn: () => this.#clock.turn(),
       ...parts,
       release: () => {
         if (this.#streams.get(stream) === served) this.#streams.delete(stream);
@@ -197,12 +203,6 @@ export class ServedStreams {
     })
       .catch((error) => this.#log.debug("a call could not be refused", { callId, reason: String(error) }));
   }
-}
-
-/** The id of the call in a frame. */
-function callIn(frame: unknown): string | undefined {
-  if (!isObject(frame) || frame.type !== "call" || !isObject(frame.call)) return undefined;
-  return typeof frame.call.callId === "string" ? frame.call.callId : undefined;
 }
 
 function over(): HostError {

@@ -125,7 +125,8 @@ export class HostServer {
     signal?.removeEventListener("abort", stop);
     this.#links.delete(link);
     log.debug("a stream is over", { reason });
-    for (const peer of this.#peers.values()) if (peer.detach(link)) await this.#left(peer);
+    const left = [...this.#peers.values()].find((peer) => peer.detach(link));
+    if (left !== undefined) await this.#left(left);
   }
 
   /** Ends all connections and their streams. May be called twice. */
@@ -170,9 +171,9 @@ export class HostServer {
   #peerOf({ connection: { id, key, attempt }, client }: Hello): Peer {
     const known = this.#peers.get(id);
     if (known === undefined) {
-      const { connect, log } = this.#options;
+      const { connect, clock, log } = this.#options;
       const host = connect(id, client);
-      const peer = new Peer({ connectionId: id, key, client, host, limits: this.#limits, log });
+      const peer = new Peer({ connectionId: id, key, client, host, clock, limits: this.#limits, log });
       peer.attempt = attempt;
       this.#peers.set(id, peer);
       return peer;
