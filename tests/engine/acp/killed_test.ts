@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { alive, gone } from "../gone.ts";
 import { type Answers, NEVER } from "../../support/answers.ts";
 import { type Editor, withEditor } from "../../support/editor.ts";
-import { openSession, promptParams, stopReasonOf, tell } from "../../support/talk.ts";
+import { newSession, openSession, promptParams, stopReasonOf, tell } from "../../support/talk.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
 import { script } from "../../support/launch.ts";
 import { scripted } from "./stage.ts";
@@ -49,8 +49,16 @@ const steps: readonly {
     prompt: `ask session/request_permission ${JSON.stringify(PERMISSION)}`,
     at: asked("session/request_permission"),
   },
-  { name: "in a form", prompt: `ask elicitation/create ${JSON.stringify(FORM)}`, at: asked("elicitation/create") },
-  { name: "while it reads a file", prompt: 'ask fs/read_text_file {"path":"/a"}', at: asked("fs/read_text_file") },
+  {
+    name: "in a form",
+    prompt: `ask elicitation/create ${JSON.stringify(FORM)}`,
+    at: asked("elicitation/create"),
+  },
+  {
+    name: "while it reads a file",
+    prompt: 'ask fs/read_text_file {"path":"/a"}',
+    at: asked("fs/read_text_file"),
+  },
   {
     name: "at a terminal of the editor",
     prompt: 'ask terminal/create {"command":"ls"}\nask terminal/wait_for_exit {"terminalId":"term-1"}',
@@ -107,3 +115,28 @@ for (const { name, prompt, at, capabilities = ALL_SERVICES, cancel } of steps) {
     });
   });
 }
+
+Deno.test("[E2] fifty Sessions share one agent; when it is killed in a prompt of each, each is told and goes on", async () => {
+  const { program, args } = scripted();
+  const launch = script("mod.ts", "--memory", "--", program, ...args);
+  await withEditor({ launch, deadlineMs: 60_000 }, async (editor) => {
+    const ids = [await openSession(editor, Deno.cwd())];
+    while (ids.length < 50) ids.push(await newSession(editor, Deno.cwd()));
+    const said = await Promise.all(
+      ids.map(async (id) => (await tell(editor, id, "session")).screen.messages[0]?.text),
+    );
+    assertEquals(new Set(said).size, 50);
+    const pids = new Set(said.map((each) => Number(each?.split("-")[0])));
+    assertEquals(pids.size, 1);
+    const from = editor.wire.count;
+    const answers = ids.map((id) => editor.call("session/prompt", promptParams(id, `say mid ${id}\nhang`)));
+    for (const id of ids) await shown(`mid ${id}`)(editor, id, from);
+    Deno.kill([...pids][0]!, "SIGKILL");
+    for (const answer of await Promise.all(answers)) {
+      assert("error" in answer);
+      assertStringIncludes(answer.error.message, "killed");
+    }
+    const next = await Promise.all(ids.map((id) => tell(editor, id, `say again ${id}`)));
+    assertEquals(next.map(({ screen }) => screen.messages.at(-1)?.text), ids.map((id) => `again ${id}`));
+  });
+});
