@@ -93,6 +93,12 @@ export interface Limits {
   readonly commandLength: number;
   /** Sessions in one page of a list. */
   readonly listPage: number;
+  /** Milliseconds that a list waits for the Sessions that an agent keeps by itself. Past it it goes without them. */
+  readonly archiveMs: number;
+  /** Milliseconds that an agent has to tell of a Session that is taken over from it. Past it the request fails. */
+  readonly takeoverMs: number;
+  /** UTF-16 units of a Session's past that is taken over. Past it the oldest Turns are left out, which is said. */
+  readonly takeoverLength: number;
   /** Milliseconds that a database waits for another process's lock. */
   readonly storeTimeoutMs: number;
 }
@@ -144,5 +150,8 @@ export const LIMITS: Limits = {
   commands: 256,
   commandLength: 1024,
   listPage: 100,
+  archiveMs: 3000,
+  takeoverMs: 120_000,
+  takeoverLength: 64 * 1024 * 1024,
   storeTimeoutMs: 5000,
 };

@@ -45,7 +45,7 @@ function listedSession({ sessionId, cwd, roots, title, updatedAt }: SessionInfo)
   return {
     sessionId,
     cwd,
-    updatedAt: new Date(updatedAt).toISOString(),
+    ...(updatedAt > 0 && { updatedAt: new Date(updatedAt).toISOString() }),
     ...(roots.length > 0 && { additionalDirectories: [...roots] }),
     ...(title !== undefined && { title }),
   };

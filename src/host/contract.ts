@@ -74,9 +74,9 @@ export interface SessionInfo {
   readonly engineId: string;
   /** Its title, once it has one. */
   readonly title?: string;
-  /** When it was created. */
+  /** When it was created; 0 where that is not known. */
   readonly createdAt: number;
-  /** When something last happened in it. */
+  /** When something last happened in it; 0 where that is not known. */
   readonly updatedAt: number;
   /** Its present settings. */
   readonly config: Config;
@@ -221,17 +221,24 @@ export interface HostSessions {
    * option. A later `get` tells what became of an unknown outcome.
    */
   create(request: CreateSession): Promise<Reply<SessionInfo>>;
-  /** By key. `not_found` where there is none. Does not open the Session: it works while another process holds it. */
+  /**
+   * By key. `not_found` where there is none, also with the Engine of new Sessions, where that keeps Sessions by itself; `unavailable`
+   * where that does not answer. Does not open the Session: it works while another process holds it.
+   */
   get(sessionId: string): Promise<SessionInfo>;
-  /** Newest first. `cwd` filters on the real path. `invalid` for a cursor that this Host did not make. */
+  /**
+   * Newest first. `cwd` filters on the real path. `invalid` for a cursor that this Host did not make. Where the Engine of new Sessions
+   * keeps Sessions by itself they are in it, once; that one may be started for it, and is waited for `limits.archiveMs` at most.
+   */
   list(request: { cwd?: string; cursor?: string; limit?: number }): Promise<SessionPage>;
   /**
    * Frees rows and Artifacts. By key: removing what is not there succeeds. Ends Subscriptions with `removed` and stops Runs first;
-   * `busy` where another process holds the Session.
+   * `busy` where another process holds the Session. What an Engine keeps of it is deleted there if possible, and listed no more.
    */
   remove(sessionId: string): Promise<void>;
   /**
-   * Replaces roots and MCP servers by this connection's complete lists. By key. Takes hold of the Session (`busy` with
+   * Replaces roots and MCP servers by this connection's complete lists. By key. A Session that only the Engine of new ones has is taken
+   * over first: from then on it is the Host's, durable, with its past. Takes hold of the Session (`busy` with
    * data.pid where another process has it). `meta` passes through to the Engine unread; where it is absent what came before stays.
    */
   bind(request: {

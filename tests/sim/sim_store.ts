@@ -48,9 +48,13 @@ export class SimStore implements Store {
     return this.#parts.disk.get(sessionId);
   }
 
-  async create(info: SessionInfo): Promise<SessionStore> {
+  keptAs(engineId: string): Promise<ReadonlySet<string>> {
+    return this.#parts.disk.keptAs(engineId);
+  }
+
+  async create(info: SessionInfo, first?: readonly Write[]): Promise<SessionStore> {
     await this.#delay();
-    return this.#wrap(await this.#parts.disk.create(info));
+    return this.#wrap(await this.#parts.disk.create(info, first));
   }
 
   async hold(sessionId: string): Promise<SessionStore> {

@@ -2,14 +2,17 @@ import type { Agent, Seat } from "./agent.ts";
 import { AgentFailure } from "./failure.ts";
 import { AgentTurn } from "./turn.ts";
 import { atMost, pause, untilAborted } from "../waiting.ts";
+import type { ClientServices } from "../../host/contract.ts";
 import { commandsOf, kindOf, usageOf } from "./updates.ts";
 import type { ConfigOption } from "../../model/config.ts";
 import type { EngineContext, EngineOutcome, EngineSink, EngineTurn } from "../contract.ts";
+import type { EnginePast, PastTurn } from "../archive.ts";
 import type { Hello } from "./hello.ts";
 import type { JsonObject, Meta } from "../../model/json.ts";
 import { LIMITS } from "../../limits.ts";
 import { metaOf, recordOf } from "./shape.ts";
 import { LateTurn } from "./late.ts";
+import { Past } from "./past.ts";
 import { Requests } from "./requests.ts";
 import { OwnTerminals } from "./terminals.ts";
 import { Settings } from "./options.ts";
@@ -39,6 +42,15 @@ const STOP_REASONS: readonly string[] = [
   "refusal",
 ] satisfies readonly StopReason[];
 
+/** What is past is not stopped, and nobody shows it. */
+const NEVER: AbortSignal = new AbortController().signal;
+const NO_SERVICES: ClientServices = {
+  readTextFile: false,
+  writeTextFile: false,
+  terminal: false,
+  forms: false,
+};
+
 /** One Session of one running agent, from its opening on. */
 export class Conversation implements Seat {
   readonly agent: Agent;
@@ -66,8 +78,13 @@ export class Conversation implements Seat {
   #mode: "replaying" | "live" = "replaying";
   /** Updates of history so far. */
   #replayed = 0;
+  /** Where history goes that the Host does not have. */
+  readonly #past: Past | undefined;
 
-  /** Takes its seat. Without `opened` what comes before {@linkcode live} is history that the Host has. */
+  /**
+   * Takes its seat. Without `opened` what comes before {@linkcode live} is history, which goes to `past` or, without that, is what the
+   * Host has.
+   */
   constructor(parts: {
     agent: Agent;
     hello: Hello;
@@ -76,6 +93,7 @@ export class Conversation implements Seat {
     context: EngineContext;
     used: UsedIds;
     opened?: JsonObject;
+    past?: EnginePast;
   }) {
     this.used = parts.used;
     this.agent = parts.agent;
@@ -84,6 +102,7 @@ export class Conversation implements Seat {
     this.bound = parts.bound;
     this.context = parts.context;
     if (parts.opened !== undefined) this.live(parts.opened);
+    this.#past = parts.past && new Past(parts.past, (turn) => this.#retell(turn));
     this.#requests = new Requests({
       context: () => this.context,
       turn: () => this.#turn,
@@ -97,6 +116,11 @@ export class Conversation implements Seat {
   /** Whether a Turn can be had here. */
   get serving(): boolean {
     return this.agent.state === "serving";
+  }
+
+  /** Resolves when the Host has the history that came so far. */
+  async told(): Promise<void> {
+    await this.#past?.end();
   }
 
   /** The answer to its opening came. */
@@ -195,8 +219,7 @@ export class Conversation implements Seat {
       case undefined:
         return this.agent.faults.count("unknown");
       case "echo":
-        this.#replayed++;
-        return;
+        return this.#mode === "replaying" ? this.#replay(update) : undefined;
       case "session":
         return this.#tell(update);
       case "turn":
@@ -206,9 +229,11 @@ export class Conversation implements Seat {
     }
   }
 
-  /** History that the Host has; what it names cannot be named anew. */
-  #replay({ toolCallId, messageId }: JsonObject): void {
+  /** History that the Host has, and names that cannot be given anew; or history that it is told. */
+  #replay(update: JsonObject): void {
     this.#replayed++;
+    if (this.#past !== undefined) return this.#past.push(update);
+    const { toolCallId, messageId } = update;
     for (const id of [toolCallId, messageId]) if (typeof id === "string") this.used.take(id);
   }
 
@@ -249,7 +274,7 @@ export class Conversation implements Seat {
   }
 
   room(): Promise<void> | undefined {
-    return this.#turn?.room() ?? this.#late?.room();
+    return this.#turn?.room() ?? this.#late?.room() ?? this.#past?.room();
   }
 
   request(method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> {
@@ -275,6 +300,12 @@ export class Conversation implements Seat {
         () => {},
       );
     }
+  }
+
+  #retell({ runId, sink }: PastTurn): AgentTurn {
+    const turn = { turnId: runId, runId, input: { parts: [] }, services: () => NO_SERVICES };
+    const { agent: { faults }, used } = this;
+    return new AgentTurn({ turn, sink, signal: NEVER, faults, used, terminals: this.#terminals });
   }
 
   #tell(update: JsonObject): void {

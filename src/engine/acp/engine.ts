@@ -1,4 +1,5 @@
 import type { AcpEngineOptions } from "./mod.ts";
+import { AgentArchive, archives } from "./archive.ts";
 import { AgentSession } from "./session.ts";
 import type { EngineContext, EngineSession, ExtensionInlet, ExtensionOutlet } from "../contract.ts";
 import { agentExtensions } from "./extensions.ts";
@@ -11,6 +12,8 @@ import type { Profile } from "./profile.ts";
 export class AgentEngine {
   /** What goes to the agent and is about none of its Sessions. */
   readonly extensions: ExtensionInlet;
+  /** The Sessions that the agent keeps by itself. */
+  readonly archive: AgentArchive;
   readonly #keeper: Keeper;
   readonly #profile: Profile;
   readonly #lobby: Lobby;
@@ -19,12 +22,16 @@ export class AgentEngine {
   constructor(options: AcpEngineOptions, profile: Profile, outlet: ExtensionOutlet | undefined) {
     const { command, log, terminal, version } = options;
     this.#profile = profile;
+    const faults = new Faults(log);
     this.#keeper = new Keeper({
       command,
       log,
       version,
-      faults: new Faults(log),
-      met: (hello, services) => profile.met(hello, services),
+      faults,
+      met: (hello, services) => {
+        profile.met(hello, services);
+        profile.archived(archives(hello));
+      },
       ...(outlet !== undefined && { outlet }),
       ...(terminal !== undefined && { terminal }),
     });
@@ -34,6 +41,7 @@ export class AgentEngine {
       preferred: options.preferred ?? {},
       began: (began) => profile.began(began),
     });
+    this.archive = new AgentArchive({ keeper: this.#keeper, lobby: this.#lobby, profile, faults });
   }
 
   /** Opens a Session; the agent is started by its first Turn. */

@@ -19,6 +19,9 @@ export interface Hello {
   readonly load: boolean;
   readonly resume: boolean;
   readonly close: boolean;
+  /** Whether it tells which Sessions it keeps, and deletes one. */
+  readonly list: boolean;
+  readonly delete: boolean;
   readonly additionalDirectories: boolean;
   /** The method by which it takes words while it works; absent where it takes none. */
   readonly steering?: string;
@@ -57,6 +60,8 @@ export function helloOf(result: unknown): Hello {
     load: loadSession === true,
     resume: isRecord(session.resume),
     close: isRecord(session.close),
+    list: isRecord(session.list),
+    delete: isRecord(session.delete),
     additionalDirectories: isRecord(session.additionalDirectories),
     ...optional("steering", recordOf(recordOf(capabilities._meta).gangway).steering),
     authMethods: loginsOf(authMethods),

@@ -22,13 +22,23 @@ const BACKOFF_MOST_MS = 10_000;
 /** Milliseconds of life after which an agent that ended is started again at once. */
 const STEADY_MS = 30_000;
 
+const NO_SERVICES: ClientServices = {
+  readTextFile: false,
+  writeTextFile: false,
+  terminal: false,
+  forms: false,
+};
+
 /** Keeps one agent running for many Sessions: started when it is first needed, and again after it ended. */
 export class Keeper {
   readonly #parts: KeeperParts;
   readonly #agents = new Set<Agent>();
   readonly #closing = new AbortController();
-  #current: { readonly agent: Agent; readonly ready: Promise<Ready> } | undefined;
+  /** `scout`: it was started before it was known what editors offer. */
+  #current: { readonly agent: Agent; readonly ready: Promise<Ready>; readonly scout: boolean } | undefined;
   #starting: Promise<Ready> | undefined;
+  /** What an editor offers, as heard last. */
+  #known: ClientServices | undefined;
   #last: Agent | undefined;
   /** Ends in a row that came too soon. */
   #failures = 0;
@@ -39,14 +49,35 @@ export class Keeper {
   }
 
   /**
-   * The agent that serves now, after its handshake; one is started if need be. `services` are those that a new one is told of. Rejects
-   * with an {@linkcode AgentFailure}; the next call tries again, after a while where it failed before.
+   * The agent that serves now, after its handshake; one is started if need be. `services` are those that a new one is told of, where they
+   * are known. Rejects with an {@linkcode AgentFailure}; the next call tries again, after a while where it failed before.
    */
-  ready(services: ClientServices): Promise<Ready> {
+  ready(services: ClientServices | undefined): Promise<Ready> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
+    if (services !== undefined) {
+      this.#known = services;
+      this.outgrow(services);
+    }
     if (this.#current?.agent.state === "serving") return this.#current.ready;
-    this.#starting ??= this.#start(services).finally(() => this.#starting = undefined);
-    return this.#starting;
+    if (this.#starting !== undefined) return this.#starting;
+    const starting = this.#start().finally(() => {
+      if (this.#starting === starting) this.#starting = undefined;
+    });
+    return this.#starting = starting;
+  }
+
+  /** The agent that serves now, where there is one. Starts nothing. */
+  get present(): Promise<Ready> | undefined {
+    return this.#current?.agent.state === "serving" ? this.#current.ready : undefined;
+  }
+
+  /** Gives up an agent that was started before it was known what editors offer, where that is something. */
+  outgrow(services: ClientServices): void {
+    if (this.#current?.scout !== true || Object.values(services).every((offer) => !offer)) return;
+    const { agent } = this.#current;
+    this.#current = undefined;
+    this.#starting = undefined;
+    agent.retire();
   }
 
   /** The end of what the agent that was started last wrote to stderr. */
@@ -61,7 +92,7 @@ export class Keeper {
     await this.#starting?.catch(() => {});
   }
 
-  async #start(services: ClientServices): Promise<Ready> {
+  async #start(): Promise<Ready> {
     // One that fell is seen to the end first, so that it is known how soon that was.
     if (this.#current?.agent.state === "gone") await this.#current.agent.gone;
     if (this.#failures > 0) {
@@ -69,6 +100,8 @@ export class Keeper {
     }
     this.#closing.signal.throwIfAborted();
     const since = performance.now();
+    const known = this.#known;
+    const services = known ?? NO_SERVICES;
     let agent: Agent;
     try {
       agent = new Agent({ ...this.#parts, services });
@@ -89,7 +122,7 @@ export class Keeper {
       this.#parts.met?.(hello, services);
       return { agent, hello };
     });
-    this.#current = { agent, ready };
+    this.#current = { agent, ready, scout: known === undefined };
     return await ready;
   }
 }

@@ -3,6 +3,7 @@ import { Briefing, type Notice } from "./briefing.ts";
 import type { ConfigOption } from "../../model/config.ts";
 import { Conversation } from "./conversation.ts";
 import type { EngineContext } from "../contract.ts";
+import type { EnginePast } from "../archive.ts";
 import { isRecord, recordOf, textOf } from "./shape.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
 import type { Ready } from "./keeper.ts";
@@ -28,6 +29,8 @@ export interface LobbyParts {
 
 /** Sessions that are kept open in an agent although nobody uses them, because it could not take them up again. */
 const KEPT = 64;
+
+const UNTOLD = "It goes on with this Session and remembers it, but has no way to show it again.";
 
 /** Opens Sessions of agents: new ones, and those that the Host had open before. */
 export class Lobby {
@@ -79,6 +82,40 @@ export class Lobby {
     await conversation.remember();
     await this.#settle(conversation, known === undefined, notices);
     return { conversation, briefing: new Briefing(notices, recap) };
+  }
+
+  /**
+   * Goes on with a Session that the agent kept by itself: what it replays goes to `past`. Leaves nothing open where it rejects, with an
+   * {@linkcode AgentFailure} or with what `past` or the context threw.
+   */
+  async take(
+    { agent, hello }: Ready,
+    keptAs: string,
+    context: EngineContext,
+    past: EnginePast,
+  ): Promise<Opened> {
+    const notices: Notice[] = [];
+    const binding = bindingOf(context, hello, notices);
+    const bound = JSON.stringify(binding);
+    const parts = { agent, hello, bound, context, used: new UsedIds(undefined) };
+    const conversation = new Conversation({ ...parts, sessionId: keptAs, past });
+    try {
+      const method = hello.load ? "session/load" : "session/resume";
+      const opened = await agent.open(method, { ...binding, sessionId: keptAs, ...metaOf(context) });
+      if (hello.load) await conversation.replayed();
+      await conversation.told();
+      if (!hello.load) {
+        const { sink } = await past.turn();
+        await sink.notice("info", "The agent does not tell what was said before", UNTOLD);
+      }
+      conversation.live(opened);
+      await conversation.remember();
+      await context.configured(conversation.settings.list());
+      return { conversation, briefing: new Briefing(notices, undefined) };
+    } catch (error) {
+      await conversation.end();
+      throw error;
+    }
   }
 
   /** The agent answered the prompt that its recap came with. Whatever becomes of it now, it was told. */
@@ -205,7 +242,7 @@ function lossOf(why: string, recap: Recap | undefined): Notice {
 }
 
 /** Whether an agent says that it does not have a Session. */
-function isLost({ data, message }: AgentFailure): boolean {
+export function isLost({ data, message }: AgentFailure): boolean {
   return data?.code === -32002 || data?.code === -32602 ||
     /not found|no such|no previous|unknown session|invalid session/i.test(message);
 }

@@ -5,7 +5,13 @@ import { z } from "zod";
 /** What is kept of an agent for the next start. */
 export type AgentMemory =
   & Pick<EngineProfile, "prompt" | "mcp">
-  & Partial<Pick<EngineProfile, "version" | "options" | "commands" | "authMethods" | "beyond">>;
+  & Partial<Pick<EngineProfile, "version" | "options" | "commands" | "authMethods" | "beyond">>
+  & {
+    /** Whether it keeps Sessions that can be listed and gone on with. */
+    readonly archives?: boolean;
+    /** Sessions of it that nobody wants to see any more, the oldest first. */
+    readonly removed?: readonly string[];
+  };
 
 /** JSON objects that nobody looks into. */
 const opaque = z.record(z.string(), z.json());
@@ -31,6 +37,8 @@ const schema = z.object({
     .optional(),
   authMethods: z.array(opaque).optional(),
   beyond: z.object({ capabilities: opaque, meta: opaque.optional() }).optional(),
+  archives: z.boolean().optional(),
+  removed: z.array(z.string()).optional(),
 });
 
 /** Reads what was kept; undefined for what cannot be read, which is then learnt anew. */

@@ -54,6 +54,13 @@ export function acpEngine(options: AcpEngineOptions): Engine {
     engine ??= import("./engine.ts").then(({ AgentEngine }) => new AgentEngine(options, profile, outlet));
   return {
     profile: profile.current,
+    archive: {
+      // An agent that is known to keep nothing is not started to say so.
+      list: async (request, signal) =>
+        profile.archives ? await (await loaded()).archive.list(request, signal) : [],
+      take: async (...of) => await (await loaded()).archive.take(...of),
+      remove: async (keptAs, signal) => await (await loaded()).archive.remove(keptAs, signal),
+    },
     extensions: {
       connect: (given) => outlet = given,
       call: async (message, client, signal) =>

@@ -21,12 +21,16 @@ const UNKNOWN: Pick<EngineProfile, "prompt" | "mcp" | "options" | "commands" | "
 /** UTF-16 units of encoded commands that are kept: what is larger is learnt anew each time. */
 const COMMANDS = 64 * 1024;
 
+/** Removed Sessions of an agent that cannot delete them, or did not run then. */
+const REMOVED = 1000;
+
 /** What an agent is said to be able to do: static for this process, and what it said itself in an earlier one. */
 export class Profile {
   /** Does not change while the process runs: an editor asks for it once. */
   readonly current: EngineProfile;
   readonly #remember: (value: Json) => void;
   #memory: AgentMemory | undefined;
+  readonly #removed: Set<string>;
 
   /** Nothing is started for it. */
   constructor(parts: {
@@ -42,6 +46,7 @@ export class Profile {
   }) {
     this.#remember = parts.remember;
     this.#memory = memoryOf(parts.remembered);
+    this.#removed = new Set(this.#memory?.removed);
     this.current = {
       engineId: parts.engineId,
       title: parts.title,
@@ -79,6 +84,41 @@ export class Profile {
   /** A new Session began with these options. */
   began(options: readonly ConfigOption[]): void {
     if (this.#memory !== undefined) this.#keep({ ...this.#memory, options });
+  }
+
+  /** Whether the agent keeps Sessions by itself, as far as that is known; else it has to be asked. */
+  get archives(): boolean {
+    return this.#memory?.archives ?? true;
+  }
+
+  /** The agent said whether it keeps Sessions by itself. */
+  archived(archives: boolean): void {
+    if (this.#memory !== undefined) this.#keep({ ...this.#memory, archives });
+  }
+
+  /** Sessions of the agent that nobody wants to see any more. */
+  get removed(): ReadonlySet<string> {
+    return this.#removed;
+  }
+
+  /** Nobody wants to see this Session of the agent any more. The oldest of very many are forgotten. */
+  remove(keptAs: string): void {
+    this.#removed.delete(keptAs);
+    this.#removed.add(keptAs);
+    for (const oldest of this.#removed) {
+      if (this.#removed.size <= REMOVED) break;
+      this.#removed.delete(oldest);
+    }
+    this.#keepRemoved();
+  }
+
+  /** The agent has deleted it, or refuses to. */
+  restore(keptAs: string): void {
+    if (this.#removed.delete(keptAs)) this.#keepRemoved();
+  }
+
+  #keepRemoved(): void {
+    if (this.#memory !== undefined) this.#keep({ ...this.#memory, removed: [...this.#removed] });
   }
 
   #keep(memory: AgentMemory): void {

@@ -37,13 +37,14 @@ export class AgentSession implements EngineSession {
   /** Who wants the agent's Session waits for the one before, so that it is opened once. */
   #wanted: Promise<unknown> = Promise.resolve();
 
-  /** Starts nothing yet. */
-  constructor(context: EngineContext, parts: SessionParts) {
+  /** Starts nothing yet. `opened` is what the agent has open already. */
+  constructor(context: EngineContext, parts: SessionParts, opened?: Opened) {
     this.#context = context;
     this.#parts = parts;
     this.extensions = sessionExtensions(async (client, signal) =>
       (await this.#conversation(client, AbortSignal.any([signal, this.#closing.signal]))).conversation
     );
+    this.#opened = opened && Promise.resolve(opened);
   }
 
   async run(turn: EngineTurn, sink: EngineSink, stop: AbortSignal): Promise<EngineOutcome> {
@@ -131,6 +132,7 @@ export class AgentSession implements EngineSession {
   async #find(services: ClientServices, signal: AbortSignal): Promise<Opened> {
     signal.throwIfAborted();
     const { keeper, lobby } = this.#parts;
+    keeper.outgrow(services);
     const present = await this.#opened?.catch(() => undefined);
     if (present !== undefined) await untilAborted(present.conversation.quiet(), signal);
     if (present?.conversation.serving) return present;

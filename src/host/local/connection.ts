@@ -1,4 +1,5 @@
 import type {
+  ClientServices,
   EngineProfile,
   HostArtifacts,
   HostCalls,
@@ -9,6 +10,7 @@ import type {
   HostTurns,
   RuntimeHost,
   SessionChange,
+  SessionInfo,
 } from "../contract.ts";
 import type { ExtensionAnswer, ExtensionEvent, ExtensionMessage } from "../../model/extension.ts";
 import type { ExtensionInlet } from "../../engine/contract.ts";
@@ -52,6 +54,8 @@ export class LocalConnection implements RuntimeHost {
   readonly extensions: HostExtensions;
   readonly #parts: ConnectionParts;
   readonly #open = new AbortController();
+  /** What its Client offers, once that is known. */
+  #client: ClientServices | undefined;
 
   constructor(connectionId: string, parts: ConnectionParts) {
     this.connectionId = connectionId;
@@ -114,8 +118,7 @@ export class LocalConnection implements RuntimeHost {
         }),
       get: async (sessionId) => {
         this.#check(["Session", sessionId]);
-        const registry = await this.#parts.registry();
-        const info = registry.held(sessionId) ?? await registry.store.get(sessionId);
+        const info = await (await this.#parts.registry()).find(sessionId, this.#client);
         if (info !== undefined) return info;
         throw new HostError("not_found", `There is no Session "${sessionId}"`, { data: { sessionId } });
       },
@@ -123,23 +126,19 @@ export class LocalConnection implements RuntimeHost {
         this.#check();
         const registry = await this.#parts.registry();
         const most = this.#parts.listPage;
-        const page = await registry.store.list({
+        return await registry.list({
           cwd,
           cursor,
           limit: Math.max(1, Math.min(limit ?? most, most)),
+          client: this.#client,
         });
-        return {
-          sessions: page.sessions.map((info) => registry.held(info.sessionId) ?? info),
-          cursor: page.next,
-        };
       },
       remove: async (sessionId) => {
         this.#check(["Session", sessionId]);
         await (await this.#parts.registry()).remove(sessionId);
         this.#parts.watchers.announce({ type: "removed", sessionId });
       },
-      bind: ({ sessionId, roots, mcpServers, meta }) =>
-        this.#ask(sessionId, "bind", { connectionId, roots, mcpServers, meta: this.#bounded(meta) }),
+      bind: (request) => this.#bind(request),
       configure: ({ sessionId, expectedRevision, changeId, changes, meta }) =>
         this.#ask(
           sessionId,
@@ -147,7 +146,10 @@ export class LocalConnection implements RuntimeHost {
           { connectionId, expectedRevision, changeId, changes, meta: this.#bounded(meta) },
           ["change", changeId],
         ),
-      open: (sessionId, services) => this.#ask(sessionId, "open", { connectionId, services }),
+      open: (sessionId, services) => {
+        this.#client = services;
+        return this.#ask(sessionId, "open", { connectionId, services });
+      },
       release: async (sessionId) => {
         this.#check(["Session", sessionId]);
         await (await this.#parts.registry()).release(sessionId, connectionId);
@@ -193,6 +195,7 @@ export class LocalConnection implements RuntimeHost {
     const { extensions } = this.#parts;
     return {
       listen: (client, signal) => {
+        this.#client = client;
         const heard = extensions().then((all) =>
           all.listen(connectionId, client, AbortSignal.any([signal, this.#open.signal]))
         );
@@ -247,6 +250,23 @@ export class LocalConnection implements RuntimeHost {
     return encodedLength(meta) <= this.#parts.metaLength ? meta : undefined;
   }
 
+  /** Binds a Session; one that only the Engine of new Sessions has is taken over first. */
+  async #bind(request: BindSession): Promise<SessionInfo> {
+    const { connectionId } = this;
+    const { sessionId, roots, mcpServers } = request;
+    const meta = this.#bounded(request.meta);
+    const bind = () => this.#ask(sessionId, "bind", { connectionId, roots, mcpServers, meta });
+    try {
+      return await bind();
+    } catch (error) {
+      if (!(error instanceof HostError && error.code === "not_found")) throw error;
+      const registry = await this.#parts.registry();
+      const taker = { connectionId, roots, mcpServers, meta, client: this.#client };
+      if (!await registry.adopt(sessionId, taker)) throw error;
+      return await bind();
+    }
+  }
+
   /** Checks all ids, then asks the Session. */
   async #ask<N extends OperationName>(
     sessionId: string,
@@ -286,6 +306,7 @@ async function* relayed(
   yield* await heard;
 }
 
+type BindSession = Parameters<HostSessions["bind"]>[0];
 type NamedId = readonly [what: string, id: string];
 
 function idsOf(run: Run): NamedId[] {

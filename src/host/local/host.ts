@@ -129,6 +129,7 @@ export class LocalHost {
     return this.#open = new Registry({
       store,
       engineOf: (engineId) => this.#catalogue.find(engineId),
+      defaultEngine: this.#catalogue.find(this.#options.defaultEngine),
       parts: {
         storeId: store.storeId,
         hostEpoch: this.#hostEpoch,

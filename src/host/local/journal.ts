@@ -24,7 +24,7 @@ interface Order {
  * one another. What a failed one should have saved stays pending, except for the writes that its caller added.
  */
 export class Journal {
-  readonly #store: SessionStore;
+  readonly #store: Pick<SessionStore, "commit">;
   readonly #clock: Clock;
   readonly #limits: Limits;
   readonly #events: JournalEvents;
@@ -45,7 +45,7 @@ export class Journal {
 
   constructor(
     options: {
-      store: SessionStore;
+      store: Pick<SessionStore, "commit">;
       clock: Clock;
       limits: Limits;
       events: JournalEvents;

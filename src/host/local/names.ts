@@ -2,6 +2,11 @@ import { HostError } from "../errors.ts";
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** Whether an id may become part of a path or a key. */
+export function isId(id: string): boolean {
+  return ID.test(id);
+}
+
 /** Refuses an id that may not become part of a path or a key. `what` names it for people. */
 export function checkId(what: string, id: string): void {
   if (typeof id === "string" && ID.test(id)) return;

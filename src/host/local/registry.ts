@@ -1,17 +1,22 @@
 import type { Engine } from "../../engine/contract.ts";
-import type { SessionInfo } from "../contract.ts";
+import type { ClientServices, SessionInfo, SessionPage } from "../contract.ts";
 import type { SessionState, SessionStore, Store } from "../store/contract.ts";
 import { HostError } from "../errors.ts";
 import type { SessionActivity } from "./activity.ts";
+import { Archive, type Outside, type Taker } from "./archive.ts";
+import { Listing, type ListRequest } from "./listing.ts";
 import type { OperationGives, OperationName, OperationOf } from "./operations.ts";
 import { recover } from "./recovery.ts";
 import { Session } from "./session.ts";
+import type { Inherited } from "./takeover.ts";
 import type { HostParts } from "./works.ts";
 
 /** What a {@linkcode Registry} works with. */
 export interface RegistryOptions {
   readonly store: Store;
   readonly engineOf: (engineId: string) => Engine | undefined;
+  /** The Engine of new Sessions. */
+  readonly defaultEngine: Engine | undefined;
   readonly parts: HostParts;
 }
 
@@ -26,8 +31,15 @@ export class Registry {
   /** The listing entries of those that are held, as they are now. */
   readonly #held = new Map<string, Session>();
 
+  readonly #archive: Archive | undefined;
+  readonly #listing: Listing | undefined;
+
   constructor(options: RegistryOptions) {
     this.#options = options;
+    const { defaultEngine, store, parts } = options;
+    if (defaultEngine?.archive === undefined) return;
+    this.#archive = new Archive(defaultEngine, defaultEngine.archive, store, parts);
+    this.#listing = new Listing(store, this.#archive);
   }
 
   get store(): Store {
@@ -77,6 +89,34 @@ export class Registry {
     );
   }
 
+  /** A page of all Sessions, newest first; where the Engine of new ones keeps some by itself, those too. */
+  async list(request: ListRequest): Promise<SessionPage> {
+    const page = await (this.#listing?.page(request) ?? this.#own(request));
+    return { ...page, sessions: page.sessions.map((info) => this.held(info.sessionId) ?? info) };
+  }
+
+  /** A Session, here or with the Engine; undefined where there is none. */
+  async find(sessionId: string, client: ClientServices | undefined): Promise<SessionInfo | undefined> {
+    const own = this.held(sessionId) ?? await this.store.get(sessionId);
+    return own ?? (await this.#archive?.find(sessionId, client))?.info;
+  }
+
+  /** Takes over a Session that only the Engine of new ones has. False where that does not have it either. */
+  async adopt(sessionId: string, taker: Taker): Promise<boolean> {
+    const archive = this.#archive;
+    const outside = await archive?.find(sessionId, taker.client);
+    if (archive === undefined || outside === undefined) return false;
+    for (let gone; (gone = this.#leaving.get(sessionId)) !== undefined;) await gone;
+    // Whoever wants it too waits for the same.
+    const held = this.#sessions.get(sessionId);
+    if (held !== undefined) return await held.then(() => true);
+    await this.#enter(sessionId, () => this.#adopt(archive, outside, taker));
+    const { connectionId, mcpServers, meta } = taker;
+    const info = await this.ask(sessionId, "keep", { connectionId, mcpServers, meta });
+    this.#options.parts.announce(info);
+    return true;
+  }
+
   /** The present listing entry of a Session that is held. */
   held(sessionId: string): SessionInfo | undefined {
     return this.#held.get(sessionId)?.info;
@@ -95,12 +135,21 @@ export class Registry {
   /** Removes a Session with all that it has. Silent where there is none. */
   async remove(sessionId: string): Promise<void> {
     for (let gone; (gone = this.#leaving.get(sessionId)) !== undefined;) await gone;
-    await this.#leaveUntil(sessionId, this.#removed(sessionId, this.#sessions.get(sessionId)));
+    const archive = this.#archive;
+    if (archive === undefined) return await this.#vacate(sessionId);
+    const own = this.held(sessionId) ?? await this.store.get(sessionId);
+    const outside = own === undefined ? await archive.find(sessionId, undefined) : undefined;
+    if (outside !== undefined) return await archive.remove(outside.kept.keptAs);
+    await this.#vacate(sessionId);
+    const { keptAs, engineId } = own ?? {};
+    // It is gone here, which is what was asked for; what the Engine still has of it would be listed again.
+    if (keptAs !== undefined && engineId === archive.engineId) await this.#try(() => archive.remove(keptAs));
   }
 
   /** Ends all Runs and lets go of all Sessions; none is taken hold of any more. Failures are logged. */
   async close(): Promise<void> {
     this.#state = "closed";
+    this.#archive?.close();
     const drained = [...this.#sessions.values()].map((held) =>
       this.#try(async () => {
         const session = await held;
@@ -117,6 +166,10 @@ export class Registry {
     } catch (error) {
       this.#options.parts.log.warn("A Session could not be let go", { error: String(error) });
     }
+  }
+
+  #vacate(sessionId: string): Promise<void> {
+    return this.#leaveUntil(sessionId, this.#removed(sessionId, this.#sessions.get(sessionId)));
   }
 
   async #removed(sessionId: string, held: Promise<Session> | undefined): Promise<void> {
@@ -160,13 +213,31 @@ export class Registry {
     }
   }
 
-  #make(store: SessionStore, state: SessionState): Session {
+  async #own({ cwd, cursor, limit }: ListRequest): Promise<SessionPage> {
+    const { sessions, next } = await this.store.list({ cwd, cursor, limit });
+    return { sessions, cursor: next };
+  }
+
+  async #adopt(archive: Archive, outside: Outside, taker: Taker): Promise<Session> {
+    const { info, writes, state, inherited } = await archive.take(outside, taker);
+    try {
+      return this.#make(await this.store.create(info, writes), state, inherited);
+    } catch (error) {
+      await inherited.session.close();
+      // Another process was faster: it has the Session.
+      if (error instanceof HostError && error.code === "conflict") return await this.#hold(info.sessionId);
+      throw error;
+    }
+  }
+
+  #make(store: SessionStore, state: SessionState, inherited?: Inherited): Session {
     const { sessionId, engineId } = state.info;
     const session = new Session({
       ...this.#options.parts,
       store,
       state,
       engine: this.#options.engineOf(engineId),
+      inherited,
       leaving: () => {
         // A removal keeps everybody out for longer than the Session takes to leave.
         if (!this.#leaving.has(sessionId)) this.#leaveUntil(sessionId, session.gone);

@@ -10,6 +10,7 @@ import { Mailbox } from "./mailbox.ts";
 import { mcpDigest } from "./mcp.ts";
 import type { OperationGives, OperationHandlers, OperationName, OperationOf } from "./operations.ts";
 import { LocalSubscription } from "./subscription.ts";
+import type { Inherited } from "./takeover.ts";
 import { type HostParts, type SessionWorks, worksOf } from "./works.ts";
 
 /** How a {@linkcode Session} is made. */
@@ -18,6 +19,8 @@ export interface SessionOptions extends HostParts {
   readonly state: SessionState;
   /** Absent where the agent of the Session is not configured: its history is there all the same. */
   readonly engine: Engine | undefined;
+  /** What the Engine has open already. */
+  readonly inherited?: Inherited;
   /** Called when the Session takes no more requests; it lets go of its store then. */
   readonly leaving: () => void;
 }

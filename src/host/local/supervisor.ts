@@ -4,6 +4,7 @@ import type { Engine, EngineContext, EngineSession } from "../../engine/contract
 import type { Meta } from "../../model/json.ts";
 import type { Log } from "../../model/log.ts";
 import { HostError } from "../errors.ts";
+import type { Inherited } from "./takeover.ts";
 
 /** What a Session lends its Engine; the supervisor makes an {@linkcode EngineContext} of it that dies with the Engine's Session. */
 export type EngineGround = Omit<EngineContext, "sessionId">;
@@ -36,6 +37,8 @@ export class Supervisor {
       sessionId: string;
       /** What the Session is bound to now. */
       ground: () => EngineGround;
+      /** What an Engine has open already. */
+      inherited?: Inherited;
       clock: Clock;
       log: Log;
       closeMs: number;
@@ -47,6 +50,7 @@ export class Supervisor {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#closeMs = options.closeMs;
+    if (options.inherited !== undefined) this.#opened = this.#inherit(options.inherited);
   }
 
   /** The Engine's Session, opened if need be. Rejects with what the Engine threw; the next call tries again. */
@@ -91,6 +95,12 @@ export class Supervisor {
   close(): Promise<void> {
     this.retire();
     return this.#closing;
+  }
+
+  #inherit({ session, settle }: Inherited): Opened {
+    const retired = new AbortController();
+    settle(contextOf(this.#sessionId, this.#ground(), retired.signal));
+    return { session: Promise.resolve(session), retired };
   }
 
   #open(): Opened {

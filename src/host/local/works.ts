@@ -15,6 +15,7 @@ import type { Pace } from "./pace.ts";
 import { Patience } from "./patience.ts";
 import { Questions } from "./questions.ts";
 import { TranscriptReader } from "./reader.ts";
+import type { Inherited } from "./takeover.ts";
 import { Settings } from "./settings.ts";
 import { Supervisor } from "./supervisor.ts";
 import { Turns } from "./turns.ts";
@@ -40,6 +41,8 @@ export interface WorksOptions extends HostParts {
   readonly store: SessionStore;
   readonly state: SessionState;
   readonly engine: Engine | undefined;
+  /** What the Engine has open already. */
+  readonly inherited?: Inherited;
   /** What the Client of a connection offers, where that uses the Session. */
   readonly services: (connectionId: string) => ClientServices | undefined;
   readonly binding: () => Binding;
@@ -110,6 +113,7 @@ export function worksOf(options: WorksOptions): SessionWorks {
     engine: options.engine,
     sessionId: store.sessionId,
     ground,
+    inherited: options.inherited,
     clock,
     log,
     closeMs: limits.drainMs,

@@ -167,8 +167,10 @@ export interface Store {
   ): Promise<{ sessions: readonly SessionInfo[]; next?: string }>;
   /** A Session as lists show it; undefined where there is none. */
   get(sessionId: string): Promise<SessionInfo | undefined>;
-  /** Creates and holds a Session, durable when it resolves. `conflict` where the id exists. */
-  create(info: SessionInfo): Promise<SessionStore>;
+  /** What an Engine calls those of its Sessions that are here. */
+  keptAs(engineId: string): Promise<ReadonlySet<string>>;
+  /** Creates and holds a Session with `first` in it, durable when it resolves: all of it or nothing. `conflict` where the id exists. */
+  create(info: SessionInfo, first?: readonly Write[]): Promise<SessionStore>;
   /** Takes hold of a Session: `busy` (data.pid, data.program where known) when another process has it, `not_found`. */
   hold(sessionId: string): Promise<SessionStore>;
   /** Removes a Session that this process does not hold any more. Silent where there is none; `busy` where another holds it. */

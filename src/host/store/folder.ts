@@ -2,7 +2,7 @@ import type { Log } from "../../model/log.ts";
 import type { SessionInfo } from "../contract.ts";
 import { HostError } from "../errors.ts";
 import { Blank } from "./blank.ts";
-import type { SessionStore, Store } from "./contract.ts";
+import type { SessionStore, Store, Write } from "./contract.ts";
 import { checkedId, sessionExists, sessionMissing, storeClosed } from "./failure.ts";
 import { FolderArtifacts } from "./folder_artifacts.ts";
 import { FolderSession } from "./folder_session.ts";
@@ -75,7 +75,13 @@ class FolderStore implements Store {
     return await this.#list.get(this.#place(sessionId));
   }
 
-  async create(info: SessionInfo): Promise<SessionStore> {
+  // deno-lint-ignore require-await -- the interface promises rejections, never throws.
+  async keptAs(engineId: string): Promise<ReadonlySet<string>> {
+    this.#check();
+    return this.#list.keptAs(engineId);
+  }
+
+  async create(info: SessionInfo, first: readonly Write[] = []): Promise<SessionStore> {
     const place = this.#place(info.sessionId);
     this.#options.failpoint?.("create_begun", info.sessionId);
     try {
@@ -89,7 +95,7 @@ class FolderStore implements Store {
     named.catch(() => {});
     let session: FolderSession | undefined;
     try {
-      session = this.#take(place, (place) => SessionDb.create(place, this.#blank, info));
+      session = this.#take(place, (place) => SessionDb.create(place, this.#blank, info, first));
       await named;
     } catch (cause) {
       await session?.close();

@@ -76,6 +76,15 @@ export class IndexDb {
     return found && this.#read(found[0]);
   }
 
+  /** What an Engine calls those of its Sessions that have an entry. */
+  keptAs(engineId: string): readonly string[] {
+    return this.#db.all(
+      `SELECT json_extract(info, '$.keptAs') FROM sessions
+       WHERE json_extract(info, '$.keptAs') IS NOT NULL AND json_extract(info, '$.engineId') = ?`,
+      engineId,
+    ).map(([name]) => String(name));
+  }
+
   /** Ids of all entries. */
   ids(): Set<string> {
     return new Set(this.#db.all("SELECT session_id FROM sessions").map(([id]) => String(id)));

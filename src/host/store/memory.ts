@@ -1,7 +1,14 @@
 import type { SessionInfo } from "../contract.ts";
-import type { SessionStore, Store } from "./contract.ts";
+import type { SessionStore, Store, Write } from "./contract.ts";
 import { decodeCursor, encodeCursor, newestFirst } from "./cursor.ts";
-import { checkedId, sessionBusy, sessionExists, sessionMissing, storeClosed } from "./failure.ts";
+import {
+  batchRefused,
+  checkedId,
+  sessionBusy,
+  sessionExists,
+  sessionMissing,
+  storeClosed,
+} from "./failure.ts";
 import { MemoryRecord, MemorySession } from "./memory_session.ts";
 
 /** Sessions in the memory of this process: gone with it, and seen by nobody else. */
@@ -39,11 +46,23 @@ export class MemoryStore implements Store {
   }
 
   // deno-lint-ignore require-await
-  async create(info: SessionInfo): Promise<SessionStore> {
+  async keptAs(engineId: string): Promise<ReadonlySet<string>> {
+    this.#check();
+    const infos = [...this.#records.values()].map(({ info }) => info);
+    return new Set(infos.flatMap((info) => info.engineId === engineId ? info.keptAs ?? [] : []));
+  }
+
+  // deno-lint-ignore require-await
+  async create(info: SessionInfo, first: readonly Write[] = []): Promise<SessionStore> {
     this.#check();
     const sessionId = checkedId("Session", info.sessionId);
     if (this.#records.has(sessionId)) throw sessionExists(sessionId);
     const record = new MemoryRecord(info);
+    try {
+      record.apply(first);
+    } catch (cause) {
+      throw batchRefused(sessionId, cause instanceof Error ? cause.message : String(cause));
+    }
     this.#records.set(sessionId, record);
     return this.#hand(sessionId, record);
   }

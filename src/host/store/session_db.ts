@@ -44,7 +44,12 @@ export class SessionDb {
   }
 
   /** Makes a new one, which is on the disk as soon as the name of its folder is. */
-  static create(place: SessionPlace, blank: Blank, info: SessionInfo): SessionDb {
+  static create(
+    place: SessionPlace,
+    blank: Blank,
+    info: SessionInfo,
+    first: readonly Write[] = [],
+  ): SessionDb {
     try {
       blank.put(pathIn(place));
     } catch (cause) {
@@ -52,7 +57,7 @@ export class SessionDb {
     }
     const made = new SessionDb(place);
     try {
-      made.#db.first(() => putFact(made.#db, FACT.info, JSON.stringify(info)));
+      made.#begin(info, first);
       made.#db.guard(() => syncWithin(place.path, WRITTEN_AHEAD));
       return made;
     } catch (error) {
@@ -123,6 +128,18 @@ export class SessionDb {
   /** Closes the file. */
   close(): void {
     this.#db.close();
+  }
+
+  #begin(info: SessionInfo, first: readonly Write[]): void {
+    const put = () => putFact(this.#db, FACT.info, JSON.stringify(info));
+    // What is synced behind it is enough as long as SQLite has moved nothing of it.
+    if (first.length === 0) return this.#db.first(put);
+    const facts = new Map<number, string>();
+    this.#db.transaction(() => {
+      put();
+      this.#apply(first, facts);
+      for (const [key, value] of facts) putFact(this.#db, key, value);
+    });
   }
 
   #attempt(batches: readonly (readonly Write[])[]): unknown {

@@ -41,6 +41,16 @@ export class SessionList {
     return this.#late.get(sessionId) ?? this.#index.get(sessionId);
   }
 
+  /** What an Engine calls those of its Sessions that are here. */
+  keptAs(engineId: string): ReadonlySet<string> {
+    this.#catchUp();
+    const names = new Set(this.#index.keptAs(engineId));
+    for (const info of this.#late.values()) {
+      if (info?.engineId === engineId && info.keptAs !== undefined) names.add(info.keptAs);
+    }
+    return names;
+  }
+
   /** Takes an entry, new or not. Never throws. */
   put(info: SessionInfo): void {
     this.#late.set(info.sessionId, info);

@@ -33,9 +33,14 @@ export class FaultyStore implements Store {
     return this.#store.get(sessionId);
   }
 
-  async create(info: SessionInfo): Promise<SessionStore> {
+  keptAs(engineId: string): Promise<ReadonlySet<string>> {
+    this.asked.push(`kept as ${engineId}`);
+    return this.#store.keptAs(engineId);
+  }
+
+  async create(info: SessionInfo, first?: readonly Write[]): Promise<SessionStore> {
     this.asked.push(`create ${info.sessionId}`);
-    return this.#wrap(await this.#store.create(info));
+    return this.#wrap(await this.#store.create(info, first));
   }
 
   async hold(sessionId: string): Promise<SessionStore> {

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers";
 import type { Clock, Ids } from "../../../src/model/clock.ts";
+import type { EngineArchive } from "../../../src/engine/archive.ts";
 import type {
   Engine,
   EngineContext,
@@ -107,6 +108,8 @@ export const PROFILE: EngineProfile = {
 /** An Engine whose Turns a test scripts. */
 export class ScriptedEngine implements Engine {
   readonly profile: EngineProfile = PROFILE;
+  /** Set it before anything is asked of the Host. */
+  archive?: EngineArchive;
   /** What was asked of it, in order. */
   readonly asked: string[] = [];
   /** Contexts of the Sessions that were opened. */

@@ -37,7 +37,9 @@ export function gatedStore(store: Store, gate: Gate): Store {
     ...(store.folder === undefined ? {} : { folder: store.folder }),
     list: (query) => store.list(query),
     get: (sessionId) => store.get(sessionId),
-    create: async (info) => gatedSession(await gate(["create"], [], () => store.create(info)), gate),
+    keptAs: (engineId) => store.keptAs(engineId),
+    create: async (info, first) =>
+      gatedSession(await gate(["create"], first ?? [], () => store.create(info, first)), gate),
     hold: async (sessionId) => gatedSession(await store.hold(sessionId), gate),
     remove: (sessionId) => gate(["remove"], [], () => store.remove(sessionId)),
     close: () => store.close(),

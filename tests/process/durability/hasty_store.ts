@@ -66,8 +66,12 @@ export function hastyStore(store: Store, point: Point, nth: number, notice: Noti
     storeId: store.storeId,
     list: (query) => memory.list(query),
     get: (sessionId) => memory.get(sessionId),
-    create: async (info) =>
-      both(await memory.create(info), keeps(["create"], []) ? await store.create(info) : undefined),
+    keptAs: (engineId) => memory.keptAs(engineId),
+    create: async (info, first) =>
+      both(
+        await memory.create(info, first),
+        keeps(["create"], []) ? await store.create(info, first) : undefined,
+      ),
     hold: async (sessionId) =>
       both(await memory.hold(sessionId), lost ? undefined : await store.hold(sessionId)),
     async remove(sessionId) {
