@@ -324,7 +324,7 @@ export interface HostArtifacts {
 
 /**
  * What the editor and an Engine say to each other beyond this contract. The Host passes it on unread: about a Session to and from its
- * Engine, and else to and from the default one.
+ * Engine, and else to and from the one that is named.
  */
 export interface HostExtensions {
   /**

@@ -17,6 +17,8 @@ export interface ClientHello {
 export interface ExtensionMessage {
   /** The Host's id of the Session that it is about; absent where it is about none. */
   readonly sessionId?: string;
+  /** The Engine that an editor means where it means no Session; the default one where absent. */
+  readonly engineId?: string;
   /** Its name. */
   readonly method: string;
   /** At most {@linkcode LIMITS.extensionLength} encoded. A Session is named by `sessionId` here too. */

@@ -128,6 +128,8 @@ export class FakeHost implements RuntimeHost {
   readonly calls: RuntimeHost["calls"];
   readonly artifacts: RuntimeHost["artifacts"];
   readonly grants: RuntimeHost["grants"];
+  /** Absent unless a test brings it, before the handshake. */
+  extensions?: RuntimeHost["extensions"];
   #profile: EngineProfile;
 
   constructor(profile: EngineProfile) {

@@ -217,15 +217,15 @@ export class LocalConnection implements RuntimeHost {
     };
   }
 
-  /** Asks the Engine's Session that a message is about, else the default Engine. */
+  /** Asks the Engine's Session that a message is about, else the Engine. */
   async #extend<T extends ExtensionAnswer | void>(
-    { sessionId }: ExtensionMessage,
+    { engineId, sessionId }: ExtensionMessage,
     ask: (inlet: ExtensionInlet | undefined) => Promise<T>,
   ): Promise<T> {
     try {
       if (sessionId === undefined) {
         this.#check();
-        return await ask(this.#parts.catalogue.engine().extensions);
+        return await ask(this.#parts.catalogue.engine(engineId).extensions);
       }
       const asked = Promise.withResolvers<T>();
       const { connectionId } = this;

@@ -39,6 +39,8 @@ const INTERNAL = -32603;
 
 /** Passes on what editors and Engines say to each other beyond the contract, and sees that each request is settled. */
 export class Extensions {
+  /** Where Engines put their own requests and notifications. */
+  readonly outlet: ExtensionOutlet;
   readonly #parts: ExtensionParts;
   /** Who listens; the one that asked or listened last comes last. */
   readonly #outboxes = new Map<string, Outbox>();
@@ -48,7 +50,8 @@ export class Extensions {
   /** Tells the Engines where their own requests and notifications go. */
   constructor(parts: ExtensionParts) {
     this.#parts = parts;
-    for (const engine of parts.engines) engine.extensions?.connect(this.#outlet());
+    this.outlet = this.#outlet();
+    for (const engine of parts.engines) engine.extensions?.connect(this.outlet);
   }
 
   /** Introduces a connection's Client and gives what Engines say to it. */

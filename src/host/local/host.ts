@@ -1,5 +1,5 @@
 import type { Clock, Ids } from "../../model/clock.ts";
-import type { Engine } from "../../engine/contract.ts";
+import type { Engine, ExtensionOutlet } from "../../engine/contract.ts";
 import type { Log } from "../../model/log.ts";
 import type { RuntimeHost } from "../contract.ts";
 import type { Store } from "../store/contract.ts";
@@ -20,7 +20,8 @@ export interface LocalHostOptions {
   /** Every Engine that Sessions may name. */
   readonly engines: readonly Engine[];
   /**
-   * Engines beside those, looked up by id whenever one is needed. They stay the caller's: it closes them, after the Host.
+   * Engines beside those, looked up by id whenever one is needed. They stay the caller's: it closes them, after the Host, and connects
+   * them to the Host's outlet.
    */
   readonly engineOf?: (engineId: string) => Engine | undefined;
   /** The `engineId` of Sessions that name none. */
@@ -96,6 +97,15 @@ export class LocalHost {
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  /** Where Engines beside those that the Host was given put what they say beyond Sessions and Turns. */
+  get outlet(): ExtensionOutlet {
+    const extensions = () => this.#extensions ??= this.#extend();
+    return {
+      call: async (message, signal) => await (await extensions()).outlet.call(message, signal),
+      notify: (message) => void extensions().then(({ outlet }) => outlet.notify(message)),
+    };
   }
 
   async #extend(): Promise<Extensions> {

@@ -26,7 +26,8 @@ const MODES = {
 };
 
 async function logIn({ variable = "" }: Traits, args: readonly string[]): Promise<number> {
-  console.log(JSON.stringify({ args, variable: Deno.env.get(variable) ?? null, cwd: Deno.cwd() }));
+  const said = JSON.stringify({ args, variable: Deno.env.get(variable) ?? null });
+  await Deno.stdout.write(new TextEncoder().encode(`${said}\n`));
   const bytes = new Uint8Array(100);
   const read = await Deno.stdin.read(bytes);
   return Number(new TextDecoder().decode(bytes.subarray(0, read ?? 0)));
