@@ -94,9 +94,17 @@ async function dialEndpoint(
   return await dialWeb(place, endpoint.port, signal);
 }
 
+/** What the system says where nobody listens. */
+const NOBODY = [
+  Deno.errors.NotFound,
+  Deno.errors.NotADirectory,
+  Deno.errors.ConnectionRefused,
+  Deno.errors.ConnectionReset,
+  Deno.errors.BrokenPipe,
+];
+
 function isNobody(error: unknown): boolean {
-  return error instanceof Deno.errors.NotFound || error instanceof Deno.errors.ConnectionRefused ||
-    error instanceof Deno.errors.ConnectionReset || error instanceof Deno.errors.BrokenPipe ||
+  return NOBODY.some((kind) => error instanceof kind) ||
     error instanceof HostError && error.code === "unavailable";
 }
 
