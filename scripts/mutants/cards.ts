@@ -539,7 +539,7 @@ export const CARD_MUTANTS: readonly Mutant[] = [
     'this.stage === "live" ? withoutTerminals(record.result) : record.result',
     "record.result",
   ),
-  view("K10", "an image has no limit", "bytesOfImage(item.data) <= pictures", "bytesOfImage(item.data) >= 0"),
+  view("K10", "an image has no limit", "whole !== undefined && whole <= pictures", "whole !== undefined"),
   view(
     "K10",
     "what follows the first item is left out",

@@ -138,14 +138,14 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   negotiation(
     "A4",
     "logins go to an editor that cannot carry them out",
-    "if (recordOf(recordOf(clientCapabilities).auth).terminal !== true) return [];",
-    "",
+    'if (type !== "terminal" || !terminal) continue;',
+    'if (type !== "terminal") continue;',
   ),
   planterOf("src/acp/methods.ts", at("methods"))(
     "A4",
     "methods of absent abilities are there",
-    "if (found === undefined || !found.offered) throw",
-    "if (found === undefined) throw",
+    "if (found?.offered !== true && !passed) throw",
+    "if (found === undefined && !passed) throw",
   ),
   planterOf("src/acp/serve.ts", at("negotiation"))(
     "A4",
@@ -324,7 +324,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   client(
     "C4",
     "a request that nobody wants any more is not withdrawn",
-    '        this.#notify("$/cancel_request", { requestId: id });\n',
+    '        this.notify("$/cancel_request", { requestId: id });\n',
     "",
   ),
   client("C4", "a request that is withdrawn waits for its answer", "        reject(signal.reason);\n", ""),
@@ -378,7 +378,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
     "if (bytes.length > LIMITS.artifactBytes) throw tooLarge(field);",
     "",
   ),
-  content(
+  planterOf("src/acp/meta.ts", "tests/acp/content_test.ts")(
     "F7",
     "metadata has no cap",
     "JSON.stringify(meta).length <= LIMITS.metaBytes ? meta as Meta : undefined",
@@ -408,8 +408,8 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   settings(
     "G3",
     "a mode sets an option that is not there",
-    'const id = this.#modeOptions.get(sessionId) ?? "mode";',
-    'const id = "mode";',
+    'id: this.#modeOptions.get(sessionId) ?? "mode",',
+    'id: "mode",',
   ),
   settings(
     "G3",

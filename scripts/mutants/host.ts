@@ -215,13 +215,13 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   questions(
     "I3",
     "an option that was not offered approves",
-    'if (question.kind !== "form" && option !== undefined) return option;',
+    'if (question.kind !== "form" && question.kind !== "url" && option !== undefined) return option;',
     'if (question.kind !== "form") return option ?? question.options[0];',
   ),
   questions(
     "I3",
     "an option answers a form",
-    'if (question.kind !== "form" && option !== undefined) return option;',
+    'if (question.kind !== "form" && question.kind !== "url" && option !== undefined) return option;',
     'if (question.kind === "form" || option !== undefined) return option;',
   ),
   questions(
@@ -324,8 +324,8 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   questions(
     "I5",
     "a question that nobody could answer is asked",
-    'if (kind === "form" ? !fields?.length : !options?.length) {',
-    "if (kind === undefined) {",
+    "if (!needed) throw new HostError",
+    "if (kind === undefined) throw new HostError",
   ),
 
   turns(
@@ -498,7 +498,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   transcript(
     "H1",
     "notices are not kept",
-    '    this.#fixed({ kind: "notice", severity, title, text });\n',
+    '    this.#fixed({ kind: "notice", severity, title, text, meta });\n',
     "",
   ),
   journal(
@@ -572,7 +572,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   session(
     "G1",
     "a change does not reach the Engine",
-    'if (outcome === "changed") this.#tellEngine();',
+    'if (outcome === "changed") this.#tellEngine(meta);',
     "void outcome;",
   ),
   session(
@@ -584,14 +584,14 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   settings(
     "G1",
     "a change is not told",
-    'this.#parts.fanout.publish({ type: "config", config }, JSON.stringify(config).length);',
-    "",
+    "    );\n    this.#publishConfig(config);",
+    "    );",
   ),
   settings(
     "G1",
     "options that the Engine sends again are a change",
-    "if (JSON.stringify(options) === JSON.stringify(this.#info.config.options)) return;",
-    "",
+    "if (JSON.stringify(options) !== JSON.stringify(this.#info.config.options)) {",
+    "if (options.length > 0) {",
   ),
   settings(
     "G2",
@@ -638,8 +638,8 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   settings(
     "G3",
     "new commands are not told",
-    'this.#parts.fanout.publish({ type: "commands", commands }, JSON.stringify(commands).length);',
-    "",
+    '{ type: "commands", commands, meta',
+    '{ type: "commands", commands: [], meta',
   ),
   bounds("G4", "any number of commands is kept", "    if (bounded.length >= limits.commands) break;\n", ""),
   bounds(

@@ -129,8 +129,8 @@ export const INTERACTION_MUTANTS: readonly Mutant[] = [
   answer(
     "I3",
     "a refusal with values is taken",
-    "return content === undefined || content === null\n",
-    "return content !== 0\n",
+    "return content === undefined || content === null\n      ? { answer: { kind: action } }",
+    "return content !== 0\n      ? { answer: { kind: action } }",
   ),
   values(
     "I3",

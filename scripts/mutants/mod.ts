@@ -1,3 +1,5 @@
+import { AGENT_MUTANTS } from "./agent.ts";
+import { BEYOND_MUTANTS } from "./beyond.ts";
 import { CARD_MUTANTS } from "./cards.ts";
 import { FILE_MUTANTS } from "./files.ts";
 import { FRONT_MUTANTS } from "./front.ts";
@@ -18,4 +20,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...FILE_MUTANTS,
   ...FRONT_MUTANTS,
   ...HOST_MUTANTS,
+  ...BEYOND_MUTANTS,
+  ...AGENT_MUTANTS,
 ];

@@ -27,8 +27,8 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
   message(
     "T1",
     "chunks have an id of their own",
-    "    JSON.stringify(id)\n  },",
-    "    JSON.stringify(`${id}.`)\n  },",
+    "JSON.stringify(messageIdOf(id))",
+    "JSON.stringify(`${id}.`)",
   ),
   message(
     "T1",
@@ -206,8 +206,8 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
   planterOf("src/projection/message.ts", RECORD)(
     "R1",
     "a row that goes on is shown from its beginning",
-    "this.#append(known === 0 ? text : text.slice(known), undefined, out);",
-    "this.#append(text, undefined, out);",
+    "this.#append(known === 0 ? text : text.slice(known), this.#meta, out);",
+    "this.#append(text, this.#meta, out);",
   ),
   message("R1", "a hole in a row goes unnoticed", 'if (offset !== this.#length) return "gap";', ""),
   message(
@@ -294,8 +294,8 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
   replay(
     "H1",
     "a plan is shown each time it changed",
-    "this.#turn(row).plan = planUpdate(body.entries, this.#redact);",
-    "out.push(planUpdate(body.entries, this.#redact));",
+    "this.#turn(row).plan = planUpdate(body.entries, this.#redact, body.meta);",
+    "out.push(planUpdate(body.entries, this.#redact, body.meta));",
   ),
   replay(
     "H1",
@@ -312,8 +312,8 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
   replay(
     "H1",
     "notices are left out",
-    "    out.push(noticeCard(noticeId(row.run.turnId",
-    "    if (row.seq < 0) out.push(noticeCard(noticeId(row.run.turnId",
+    "    if (this.#options.abilities.notices) return;\n    out.push(",
+    "    if (this.#options.abilities.notices || row.seq > 0) return;\n    out.push(",
   ),
   replay(
     "H1",
@@ -372,8 +372,8 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
   planterOf("src/projection/turn.ts", PLAN)(
     "H1",
     "a compaction goes to an editor that has none",
-    "if (this.#shows.compaction) out.push",
-    "out.push",
+    "if (!this.#shows.compaction) return NOTHING;",
+    "",
   ),
 
   replay(
@@ -454,7 +454,7 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
   session(
     "G1",
     "a new configuration is not told",
-    '    case "config":\n      return configUpdates(frame.config, shows, frame.meta);',
+    '    case "config":\n      return configUpdates(frame.config, shows, frame.meta, frame.modeMeta);',
     '    case "config":\n      return [];',
   ),
   session(
@@ -463,7 +463,7 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
     '    case "commands":\n      return commandsUpdate(frame.commands, frame.meta);',
     '    case "commands":\n      return [];',
   ),
-  session("G3 G4", "commands that cannot be typed are offered", " && !/\\s/.test(name)", ""),
+  session("G3 G4", "commands that cannot be typed are offered", " && /^\\S+( \\S+)*$/.test(name)", ""),
   session("G3 G4", "a command's slash is doubled", 'command.name.replace(/^\\/+/, "")', "command.name"),
   session("G4", "any number of commands is offered", "commands.slice(0, LIMITS.commands)", "commands"),
   session(

@@ -72,8 +72,8 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     ids: ["P6"],
     fault: "cancel forgets the prompts that wait",
     file: "src/session/session.ts",
-    find: "  cancel(): void {\n    for (const waiting of [...this.#waiting]) this.#cancel(waiting);",
-    replace: "  cancel(): void {",
+    find: "    for (const waiting of [...this.#waiting]) this.#cancel(waiting);\n",
+    replace: "",
     tests: at("prompt"),
   },
   {
@@ -106,8 +106,8 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     ids: ["C3"],
     fault: "cancel ignores a Run that another client started",
     file: "src/session/session.ts",
-    find: "    this.#running?.cancel();\n    this.#attachment.stopForeground();",
-    replace: "    this.#running?.cancel();",
+    find: "    this.#cancelAll();\n    this.#attachment.stopForeground();",
+    replace: "    this.#cancelAll();",
     tests: at("ownership"),
   },
   {
@@ -213,8 +213,8 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     ids: ["S7"],
     fault: "roots of a load are not bound",
     file: "src/session/sessions.ts",
-    find: "return { cwd, roots, mcpServers: request.mcpServers };",
-    replace: "return { cwd, roots: [], mcpServers: request.mcpServers };",
+    find: "return { cwd, roots, mcpServers, ",
+    replace: "return { cwd, roots: [], mcpServers, ",
     tests: at("join"),
   },
   {
