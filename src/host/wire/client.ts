@@ -209,12 +209,13 @@ export class RemoteHost implements RuntimeHost {
   }
 
   #linked(link: Link, welcome: Welcome): void {
-    const known = this.#welcome === undefined ||
-      (welcome.resumed && welcome.instance === this.#welcome.instance);
-    if (!known) { for (const sessionId of this.#bindings.keys()) this.#unbound.add(sessionId); }
+    const before = this.#welcome?.instance;
+    const same = welcome.resumed && welcome.instance === before;
+    if (before !== undefined && !same) this.#forgotten();
     this.#welcome = welcome;
     this.#link = link;
-    this.#streams.attach(link, welcome);
+    // Whatever another process has under these numbers, it is nothing of ours.
+    this.#streams.attach(link, same ? welcome.streams : [], welcome.limits.windowLength);
     this.#requests.attach(link, welcome.limits);
   }
 
@@ -254,11 +255,19 @@ export class RemoteHost implements RuntimeHost {
     await this.#ask(op, of);
   }
 
+  /** The Host knows nothing of this connection any more. */
+  #forgotten(): void {
+    for (const sessionId of this.#bindings.keys()) {
+      this.#unbound.add(sessionId);
+      if (this.#requests.concern(sessionId)) this.#rebind(sessionId);
+    }
+  }
+
   /** A Host that has forgotten what a Session is bound to is told so before anything else about it. */
   #rebind(sessionId: string): void {
     const binding = this.#bindings.get(sessionId);
     if (!this.#unbound.delete(sessionId) || binding === undefined) return;
-    this.#requests.ask("sessions.bind", binding).catch((error) =>
+    this.#requests.ask("sessions.bind", binding, { first: true }).catch((error) =>
       this.#log.warn("a Session could not be bound again", { sessionId, reason: String(error) })
     );
   }

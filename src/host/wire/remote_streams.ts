@@ -6,7 +6,7 @@ import { Inlet, type InletOptions } from "./inlet.ts";
 import type { Link } from "./link.ts";
 import type { Log } from "../../model/log.ts";
 import { unpack } from "./packing.ts";
-import type { HeldStream, Welcome } from "./protocol.ts";
+import type { HeldStream } from "./protocol.ts";
 import type { Requests } from "./requests.ts";
 import { faultOf, type Shape } from "./shape.ts";
 
@@ -130,17 +130,18 @@ export class RemoteStreams {
   }
 
   /** The Host can be reached and says which streams go on. */
-  attach(link: Link, { streams, limits }: Welcome): void {
+  attach(link: Link, streams: readonly number[], windowLength: number): void {
     this.#link = link;
-    this.#windowLength = limits.windowLength;
+    this.#windowLength = windowLength;
     const known = new Set(streams);
     for (const [stream, { inlet, lose }] of this.#inlets) {
       if (known.has(stream)) {
         inlet.tell();
         if (inlet.state === "closed") this.close(inlet);
-      } // The request for it is on its way, for the first time or again.
-      else if (inlet.state === "opening") inlet.reset();
-      else lose();
+      } else if (inlet.state === "opening") {
+        // The request for it is on its way, for the first time or again.
+        inlet.reset();
+      } else lose();
     }
   }
 

@@ -11,6 +11,8 @@ import { faultOf } from "./shape.ts";
 export interface AskOptions {
   /** The stream that it is about: it fails with it. */
   readonly stream?: number;
+  /** Whether it leaves before all that waits. */
+  readonly first?: boolean;
   /** Aborts when the answer is not wanted any more. Once it has left, such a request has no deadline. */
   readonly signal?: AbortSignal;
 }
@@ -23,6 +25,8 @@ interface Request {
   readonly op: OperationName;
   readonly line: string;
   readonly stream: number | undefined;
+  /** The Session that it names. */
+  readonly sessionId: string | undefined;
   /** When it fails without an answer. */
   until: number;
   /** Milliseconds for an answer. */
@@ -70,6 +74,12 @@ export class Requests {
     return this.#pending.size;
   }
 
+  /** Whether any of them names the Session. */
+  concern(sessionId: string): boolean {
+    for (const request of this.#pending.values()) if (request.sessionId === sessionId) return true;
+    return false;
+  }
+
   /** Sends a request when it can, and waits for its answer. Rejects with {@linkcode HostError}. */
   ask<N extends OperationName>(
     op: N,
@@ -96,6 +106,7 @@ export class Requests {
         op,
         line,
         stream,
+        sessionId: "sessionId" in of ? of.sessionId : undefined,
         until: this.#clock.now() + this.#limits.unsentMs,
         patience: signal === undefined ? this.#limits.requestMs : Infinity,
         dispatch: "not_sent",
@@ -118,7 +129,8 @@ export class Requests {
       };
       signal?.addEventListener("abort", abort, { once: true });
       this.#pending.set(id, request);
-      this.#waiting.push(request);
+      if (options.first === true) this.#waiting.unshift(request);
+      else this.#waiting.push(request);
       this.#flush();
       if (this.#watching === "no") this.#watch();
     });

@@ -4,6 +4,37 @@ import type { Clock } from "../../../src/model/clock.ts";
 import { keptLog, PROFILE, type ReachedHost } from "../local/world.ts";
 import { pair } from "./pair.ts";
 
+/** A client's end that can be cut, and that can be made to hear nothing more. */
+export class Tap {
+  readonly stream: WireStream;
+  readonly #real: WireStream;
+  #hears: "all" | "nothing" = "all";
+  /** Bytes that came from the Host, heard or not. */
+  bytes = 0;
+
+  constructor(real: WireStream) {
+    this.#real = real;
+    const readable = real.readable.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform: (chunk, controller) => {
+          this.bytes += chunk.length;
+          if (this.#hears === "all") controller.enqueue(chunk);
+        },
+      }),
+    );
+    this.stream = { readable, writable: real.writable, close: () => real.close() };
+  }
+
+  /** What the Host sends from now on is lost. */
+  deafen(): void {
+    this.#hears = "nothing";
+  }
+
+  cut(): void {
+    this.#real.close();
+  }
+}
+
 /** What a {@linkcode Wire} is made of. */
 export interface WireOptions {
   readonly host: Pick<ReachedHost, "connect">;
@@ -19,7 +50,7 @@ export interface WireOptions {
 export class Wire implements AsyncDisposable {
   readonly server: HostServer;
   /** The client's ends, in the order in which they were dialed. */
-  readonly streams: WireStream[] = [];
+  readonly taps: Tap[] = [];
   readonly log: string[] = [];
   readonly #options: WireOptions;
   readonly #served: Promise<void>[] = [];
@@ -49,9 +80,10 @@ export class Wire implements AsyncDisposable {
       return Promise.reject(new Error("connection refused"));
     }
     const [here, there] = pair();
-    this.streams.push(here);
+    const tap = new Tap(here);
+    this.taps.push(tap);
     this.#served.push(this.server.serve(there));
-    return Promise.resolve(here);
+    return Promise.resolve(tap.stream);
   };
 
   /** Lets the next attempts fail. */
@@ -79,9 +111,9 @@ export class Wire implements AsyncDisposable {
     return remote;
   }
 
-  /** Cuts the newest stream. */
-  cut(): void {
-    this.streams.at(-1)?.close();
+  /** The newest of the client's ends. */
+  get tap(): Tap {
+    return this.taps.at(-1)!;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
