@@ -49,6 +49,8 @@ export interface ToolInput {
   readonly title: string;
   /** What sort of tool it is. */
   readonly kind: ToolKind;
+  /** How far it is, where whoever does the work says so; else that follows from what it does. */
+  readonly status?: "pending" | "in_progress";
   /** The files that it works on. */
   readonly locations: readonly ToolLocation[];
   /** The tool's own name for it, e.g. `run_command`. */

@@ -93,7 +93,9 @@ export class ToolCard {
 
   /** A dialog about the tool opened (`undefined`), or closed at `now`. A tool that showed its work goes on showing it. */
   wait(now: number | undefined): void {
-    if (this.#worksFrom !== -Infinity) this.#worksFrom = now === undefined ? Infinity : now + PENDING_MS;
+    if (this.#worksFrom === -Infinity) return;
+    const waits = now === undefined || this.input?.status === "pending";
+    this.#worksFrom = waits ? Infinity : now + PENDING_MS;
   }
 
   /** The start names the tool that called this one. */
@@ -224,7 +226,11 @@ export class ToolCard {
   }
 
   #completeInput(now: number): void {
-    if (!this.#inputComplete && this.#worksFrom === Infinity) this.#worksFrom = now + PENDING_MS;
+    const { status } = this.input ?? {};
+    if (status === "in_progress") this.#worksFrom = -Infinity;
+    else if (!this.#inputComplete && this.#worksFrom === Infinity && status === undefined) {
+      this.#worksFrom = now + PENDING_MS;
+    }
     this.#inputComplete = true;
   }
 

@@ -25,6 +25,32 @@ Deno.test("[E1] [K10] a tool shows the change that it proposes before its result
   assertEquals(editor.card("t").content, [{ type: "content", content: { type: "text", text: "Written" } }]);
 });
 
+Deno.test("[E1] [K1] how far a tool is, is what it says where it says so, and else follows from what it does", () => {
+  const shown = projection();
+  const editor = new Editor();
+  const statuses: Record<string, unknown> = {};
+  for (
+    const [id, status] of [["says", "pending"], ["works", "in_progress"], ["silent", undefined]] as const
+  ) {
+    editor.take(shown.apply(input(id, { ...(status !== undefined && { status }) }), 0));
+    statuses[id] = editor.card(id).status;
+  }
+  assertEquals(statuses, { says: "pending", works: "in_progress", silent: "pending" });
+  editor.take(shown.tick(60_000));
+  assertEquals(["says", "works", "silent"].map((id) => editor.card(id).status), [
+    "pending",
+    "in_progress",
+    "in_progress",
+  ]);
+  // A dialog about it changes nothing about that.
+  editor.take(shown.hold("says", 60_000));
+  editor.take(shown.release("says", 60_001));
+  editor.take(shown.tick(120_000));
+  assertEquals(editor.card("says").status, "pending");
+  editor.take(shown.apply(input("says", { status: "in_progress" }), 120_000));
+  assertEquals(editor.card("says").status, "in_progress");
+});
+
 Deno.test("[E1] what an Engine adds to a tool passes through to its card", () => {
   const editor = new Editor();
   const frame = input("t", { ...INPUT, meta: { agent: { tool: "Edit" } } });

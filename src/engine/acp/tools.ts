@@ -71,7 +71,7 @@ export class Tools {
     const status = now.status;
     const ends = status === "completed" || status === "failed";
     if (before === undefined) await this.#sink.toolStart(id, inputOf(now, toolCallId, !ends));
-    else if (INPUT.some((name) => !same(before[name], now[name]))) {
+    else if ((!ends && before.status !== status) || INPUT.some((name) => !same(before[name], now[name]))) {
       await this.#sink.toolInput(id, inputOf(now, toolCallId, !ends));
     }
     await this.#hear(toolCallId, id, now.content);
@@ -145,7 +145,7 @@ function resultOf(
 }
 
 function inputOf(now: JsonObject, toolCallId: string, open: boolean): ToolInput {
-  const { title, name, kind, locations, rawInput, content, _meta } = now;
+  const { title, name, kind, status, locations, rawInput, content, _meta } = now;
   const raw = rawInputOf(rawInput);
   const meta = metaOf(_meta);
   const shown = open ? within(shownOf(withoutOwn(content))) : undefined;
@@ -155,6 +155,7 @@ function inputOf(now: JsonObject, toolCallId: string, open: boolean): ToolInput 
     sensitive: false,
     title: textOf(title) ?? textOf(name) ?? toolCallId,
     kind: KINDS.includes(String(kind)) ? kind as ToolKind : "other",
+    ...(open && (status === "pending" || status === "in_progress") && { status }),
     locations: locationsOf(locations),
     ...(typeof name === "string" && { name }),
     ...(raw !== undefined && { raw }),

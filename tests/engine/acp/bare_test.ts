@@ -68,7 +68,7 @@ async function record(launch: Launch, judged: boolean): Promise<Recording> {
   return { opened, told, asked };
 }
 
-/** What a person sees after each scene, without ids that two runs do not share and without the way a status came about. */
+/** What a person sees after each scene, without ids that two runs do not share and without the number of updates. */
 function seen({ opened, told }: Recording): readonly unknown[] {
   let mode = (opened.modes as JsonObject | undefined)?.currentModeId;
   let commands: readonly JsonObject[] = [];
@@ -78,7 +78,7 @@ function seen({ opened, told }: Recording): readonly unknown[] {
     return {
       answer,
       messages: screen.messages.map(({ channel, text }) => ({ channel, text })),
-      cards: screen.cards.map(({ statuses: _, updates: __, ...card }) => card),
+      cards: screen.cards.map(({ updates: _, ...card }) => card),
       plan: screen.plan,
       title: screen.title,
       usage: screen.usage,
