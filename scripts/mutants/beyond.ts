@@ -51,6 +51,12 @@ export const BEYOND_MUTANTS: readonly Mutant[] = [
     "(this.#parts.speaks && ABOUT_THE_AGENT.has(method))",
     "ABOUT_THE_AGENT.has(method)",
   ),
+  front(
+    "E1",
+    "what the editor asks overtakes what it told",
+    'if (message.method.startsWith("_")) await unlessAborted(this.#told, signal);',
+    "",
+  ),
   taken(
     "E1",
     "an extension request that was taken back ends as a failure",
@@ -81,6 +87,12 @@ export const BEYOND_MUTANTS: readonly Mutant[] = [
     "what is about no Session goes to whom came first",
     "return [...this.#outboxes.keys()].at(-1);",
     "return [...this.#outboxes.keys()].at(0);",
+  ),
+  host(
+    "E1",
+    "what an Engine says loses its order",
+    "const found = this.#found.then(() => this.#target(message));",
+    "const found = this.#target(message);",
   ),
   host(
     "E1",

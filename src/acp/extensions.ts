@@ -12,6 +12,7 @@ import { RequestError } from "@agentclientprotocol/sdk";
 import { boundedMeta } from "./meta.ts";
 import { servicesOf } from "../session/services.ts";
 import { SessionError } from "../session/errors.ts";
+import { unlessAborted } from "../session/deadline.ts";
 
 /** What {@linkcode EditorExtensions} work with. */
 export interface EditorExtensionParts {
@@ -40,6 +41,8 @@ const INTERNAL = -32603;
 export class EditorExtensions {
   readonly #parts: EditorExtensionParts;
   readonly #over = new AbortController();
+  /** Resolves when what the editor told is on its way: what it asks then does not come before it. */
+  #told: Promise<void> = Promise.resolve();
   /** Requests of the Engine that the editor has not answered. */
   readonly #asked = new Map<string, AbortController>();
 
@@ -66,7 +69,7 @@ export class EditorExtensions {
     if (method === "authenticate" && typeof message.params.methodId !== "string") {
       throw invalidParams("methodId", "a string", message.params.methodId === undefined);
     }
-    const answer = await this.#parts.host.call(message, signal).catch((error) => {
+    const answer = await this.#call(message, signal).catch((error) => {
       throw signal.aborted ? RequestError.requestCancelled() : error;
     });
     if (answer.kind === "error") throw new RequestError(answer.code, answer.message, answer.data);
@@ -78,7 +81,8 @@ export class EditorExtensions {
     const { host, log } = this.#parts;
     const failed = () => log.warn("An extension notification of the editor was dropped", { method });
     try {
-      host.notify(this.#message(method, raw)).catch(failed);
+      const message = this.#message(method, raw);
+      this.#told = this.#told.then(() => host.notify(message)).catch(failed);
     } catch {
       failed();
     }
@@ -88,6 +92,12 @@ export class EditorExtensions {
   close(): void {
     this.#over.abort();
     for (const asked of this.#asked.values()) asked.abort(new ClientGone());
+  }
+
+  async #call(message: ExtensionMessage, signal: AbortSignal): Promise<ExtensionAnswer> {
+    // A login waits for nothing: something else may wait for it.
+    if (message.method.startsWith("_")) await unlessAborted(this.#told, signal);
+    return await this.#parts.host.call(message, signal);
   }
 
   #message(method: string, raw: unknown): ExtensionMessage {

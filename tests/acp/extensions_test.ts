@@ -8,6 +8,7 @@ import { LIMITS } from "../../src/limits.ts";
 class Beyond implements HostExtensions {
   readonly said: ExtensionMessage[] = [];
   readonly answers: { readonly callId: string; readonly answer: ExtensionAnswer }[] = [];
+  telling: Promise<void> = Promise.resolve();
   reply: ExtensionAnswer = { kind: "result", result: { more: 1, _meta: { n: 1 } } };
   #events: TransformStream<ExtensionEvent, ExtensionEvent> = new TransformStream();
   #writer: WritableStreamDefaultWriter<ExtensionEvent> = this.#events.writable.getWriter();
@@ -23,9 +24,9 @@ class Beyond implements HostExtensions {
     return Promise.resolve(this.reply);
   }
 
-  notify(message: ExtensionMessage): Promise<void> {
+  async notify(message: ExtensionMessage): Promise<void> {
+    await this.telling;
     this.said.push(message);
-    return Promise.resolve();
   }
 
   answer(answer: { callId: string; answer: ExtensionAnswer }): Promise<void> {
@@ -148,4 +149,23 @@ Deno.test("[E1] a Host that passes nothing on has no extension methods, and an E
   assertEquals((await other.request("providers/list", {})).error?.code, -32601);
   assertEquals(beyond.said, []);
   await other.end();
+});
+
+Deno.test("[E1] what an editor asks does not come before what it told, but for a login", async () => {
+  const { front, beyond } = await fronted();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  beyond.telling = promise;
+  const asked = front.message("_b", {});
+  await front.send({ jsonrpc: "2.0", method: "_a", params: {} }, asked);
+  await front.request("authenticate", { methodId: "a" });
+  assertEquals(beyond.said.map(({ method }) => method), ["authenticate"]);
+  resolve();
+  await front.answer(asked.id);
+  assertEquals(beyond.said.map(({ method }) => method), ["authenticate", "_a", "_b"]);
+  const late = front.message("_d", {});
+  beyond.telling = new Promise(() => {});
+  await front.send({ jsonrpc: "2.0", method: "_c", params: {} }, late);
+  await front.send({ jsonrpc: "2.0", method: "$/cancel_request", params: { requestId: late.id } });
+  assertEquals((await front.answer(late.id)).error?.code, -32800);
+  await front.end();
 });

@@ -45,6 +45,7 @@ export class Extensions {
   /** Who listens; the one that asked or listened last comes last. */
   readonly #outboxes = new Map<string, Outbox>();
   readonly #pending = new Map<string, PendingRequest>();
+  #found: Promise<unknown> = Promise.resolve();
   #count = 0;
 
   /** Tells the Engines where their own requests and notifications go. */
@@ -114,14 +115,14 @@ export class Extensions {
     return {
       call: async (message, signal) => {
         if (!this.#fits(message)) return tooLarge("parameters", this.#parts.limits);
-        const target = await this.#target(message);
+        const target = await this.#inTurn(message);
         return target === undefined
           ? unknownExtension(message.method)
           : await this.#ask(target, message, signal);
       },
       notify: (message) => {
         if (!this.#fits(message)) return this.#dropped(message, "it is too large");
-        void this.#target(message).then((target) => {
+        void this.#inTurn(message).then((target) => {
           const outbox = target === undefined ? undefined : this.#outboxes.get(target);
           if (outbox === undefined) return this.#dropped(message, "nobody is there to hear it");
           if (!outbox.put({ type: "notification", message })) {
@@ -162,6 +163,13 @@ export class Extensions {
     const pending = this.#pending.get(callId);
     this.#pending.delete(callId);
     pending?.settle(answer);
+  }
+
+  /** Whom a message is for. Looking that up takes a moment, and what an Engine says stays in its order. */
+  #inTurn(message: ExtensionMessage): Promise<string | undefined> {
+    const found = this.#found.then(() => this.#target(message));
+    this.#found = found;
+    return found;
   }
 
   async #target({ sessionId }: ExtensionMessage): Promise<string | undefined> {

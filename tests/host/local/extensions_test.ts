@@ -118,6 +118,10 @@ Deno.test("[E1] what an Engine says about a Session goes to whom the Session is 
   await said(two, about("_3"));
   await one.connection.extensions!.call(about("_x"), forever);
   await said(one, about("_4"));
+  // In order, although a Session has to be looked up.
+  const order = ["_5", "_6", "_7"].map((method, at) => about(method, at === 0 ? "s1" : undefined));
+  for (const message of order) beyond.outlet.notify(message);
+  for (const message of order) assertEquals(await one.next(), { type: "notification", message });
   // The one that presents the Run counts more than the one that came last.
   await one.connection.turns.start({
     sessionId: "s1",
@@ -203,6 +207,8 @@ Deno.test("[E1] what is too large passes in no direction, and what an editor doe
   }
   for (const method of ["_5", "_6"]) beyond.outlet.notify({ method, params: { text: "x".repeat(80) } });
   const last = beyond.outlet.call(about("_7"), forever);
+  // Until all of it is where it waits.
+  await new ManualClock().turn();
   assertEquals((await listener.next())?.type, "notification");
   const seventh = await listener.next();
   assertEquals(seventh?.type === "request" && seventh.message.method, "_7");
