@@ -16,8 +16,8 @@ import { unknownExtension } from "../../model/extension.ts";
 /** What a {@linkcode DeferredHost} works with. */
 export interface DeferredHostOptions {
   readonly connectionId: string;
-  /** What is known of Engines without a Host. Throws `invalid` for an unknown one. */
-  readonly describe: (engineId?: string) => EngineProfile;
+  /** What is known of Engines without a Host; undefined for those that only the Host may know. */
+  readonly describe: (engineId?: string) => EngineProfile | undefined;
   /** Reaches the Host. Called by the first operation, and again by the next one after it failed. The signal aborts at the close. */
   readonly open: (signal: AbortSignal) => Promise<RuntimeHost>;
 }
@@ -35,6 +35,7 @@ export class DeferredHost implements RuntimeHost {
   readonly #options: DeferredHostOptions;
   readonly #closing = new AbortController();
   #opened: Promise<RuntimeHost> | undefined;
+  #now: RuntimeHost | undefined;
   /** The Host, once it was reached. */
   readonly #reached = Promise.withResolvers<RuntimeHost>();
 
@@ -84,7 +85,16 @@ export class DeferredHost implements RuntimeHost {
   }
 
   describe(engineId?: string): EngineProfile {
-    return this.#options.describe(engineId);
+    const known = this.#options.describe(engineId);
+    if (known !== undefined) return known;
+    if (this.#now === undefined) throw new HostError("invalid", `There is no agent "${engineId}"`);
+    try {
+      return this.#now.describe(engineId);
+    } catch (error) {
+      if (engineId === undefined || !(error instanceof HostError)) throw error;
+      // Another editor brought it after the Host welcomed us: what every agent takes, it takes too.
+      return modest(engineId);
+    }
   }
 
   async *watch(signal: AbortSignal): AsyncGenerator<SessionChange> {
@@ -107,6 +117,7 @@ export class DeferredHost implements RuntimeHost {
   async #open(): Promise<RuntimeHost> {
     try {
       const host = await this.#options.open(this.#closing.signal);
+      this.#now = host;
       this.#reached.resolve(host);
       return host;
     } catch (error) {
@@ -141,6 +152,19 @@ export class DeferredHost implements RuntimeHost {
     const reached = await replyOf(() => this.#host());
     return reached.kind === "done" ? await operation(reached.value) : reached;
   }
+}
+
+function modest(engineId: string): EngineProfile {
+  return {
+    engineId,
+    title: engineId,
+    options: [],
+    commands: [],
+    prompt: { image: false, audio: false, embeddedContext: false },
+    mcp: { http: false, sse: false },
+    linkedDirectories: false,
+    authMethods: [],
+  };
 }
 
 function closed(): HostError {

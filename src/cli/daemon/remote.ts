@@ -2,7 +2,7 @@ import { type Address, call, type Reached } from "./caller.ts";
 import { commonEnvironment, variableOf } from "./environment.ts";
 import { DeferredHost } from "./deferred_host.ts";
 import { describeAgent, type Introduction } from "./description.ts";
-import type { EngineProfile, RuntimeHost } from "../../host/contract.ts";
+import type { RuntimeHost } from "../../host/contract.ts";
 import type { HostChoice, ServeOptions } from "../flags.ts";
 import { HostError } from "../../host/errors.ts";
 import { HostReach } from "./reach.ts";
@@ -39,7 +39,8 @@ export function remoteHost(parts: RemoteHostParts): RuntimeHost {
   const connectionId = randomIds.next();
   return new DeferredHost({
     connectionId,
-    describe: (engineId = roster.defaultEngine) => profileOf(roster, engineId),
+    describe: (engineId = roster.defaultEngine) =>
+      roster.engines.find(({ profile }) => profile.engineId === engineId)?.profile,
     open: async (closing) => {
       const { RemoteHost } = await import("../../host/wire/client.ts");
       return await RemoteHost.connect({
@@ -95,10 +96,4 @@ function addressOf(path: string): Address {
     // Whoever calls there says what is wrong with it.
   }
   return folder ? { kind: "state", folder: path } : { kind: "socket", path };
-}
-
-function profileOf({ engines }: Roster, engineId: string): EngineProfile {
-  const engine = engines.find(({ profile }) => profile.engineId === engineId);
-  if (engine !== undefined) return engine.profile;
-  throw new HostError("invalid", `There is no agent "${engineId}"`);
 }
