@@ -55,6 +55,9 @@ export function screenOf(entries: readonly Entry[], sessionId: string, from = 0)
   const notices: string[] = [];
   const kinds: string[] = [];
   const rest: Record<string, unknown> = {};
+  // Chunks without an id belong together as long as no other message and no new card comes between them.
+  let nameless = 0;
+  let before = "";
   for (const entry of entries) {
     const update = entry.index < from ? undefined : updateOf(entry, sessionId);
     if (update === undefined) continue;
@@ -64,7 +67,9 @@ export function screenOf(entries: readonly Entry[], sessionId: string, from = 0)
       case "user_message_chunk":
       case "agent_message_chunk":
       case "agent_thought_chunk": {
-        const id = String(update.messageId);
+        if (before !== kind) nameless++;
+        before = kind;
+        const id = typeof update.messageId === "string" ? update.messageId : `nameless-${nameless}`;
         const content = update.content as { readonly text?: string };
         const message = messages.get(id) ?? { id, channel: CHANNELS[kind], text: "", chunks: 0 };
         messages.set(id, message);
@@ -75,6 +80,7 @@ export function screenOf(entries: readonly Entry[], sessionId: string, from = 0)
       case "tool_call":
       case "tool_call_update": {
         const id = String(update.toolCallId);
+        if (!cards.has(id)) before = kind;
         cards.set(id, shown(cards.get(id), update));
         break;
       }
