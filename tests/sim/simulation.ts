@@ -26,10 +26,10 @@ export interface Outcome {
 /** Plays one seed to its end and judges it. */
 export async function simulate(
   seed: number,
-  plant: Plant = {},
+  plant?: Plant,
   between?: (world: World) => Between,
 ): Promise<Outcome> {
-  const world = new World(seed, plant, between);
+  const world = new World(seed, plant ?? {}, between);
   const { clock, tape } = world;
   const broken = (event: PromiseRejectionEvent) => {
     event.preventDefault();

@@ -63,7 +63,7 @@ export class World {
   #healed = Promise.withResolvers<void>();
   #calm = false;
 
-  constructor(seed: number, plant: Plant = {}, between?: (world: World) => Between) {
+  constructor(seed: number, plant: Plant, between: ((world: World) => Between) | undefined) {
     this.random = new Random(`seed ${seed}`);
     this.scenario = scenarioOf(this.random.fork("scenario"));
     this.clock = new SimClock(this.random.fork("clock"));
