@@ -78,8 +78,8 @@ export const CARD_MUTANTS: readonly Mutant[] = [
   card(
     "K1",
     "a tool with its whole input stays pending",
-    "this.#worksFrom = now + PENDING_MS;\n    this.#inputComplete",
-    "this.#worksFrom = Infinity;\n    this.#inputComplete",
+    "      this.#worksFrom = now + PENDING_MS;\n    }",
+    "      this.#worksFrom = Infinity;\n    }",
   ),
   planterOf("src/projection/output.ts", CARDS)(
     "K1",
@@ -134,7 +134,12 @@ export const CARD_MUTANTS: readonly Mutant[] = [
     "oneLine(redact(input.title.slice(0, WORDS)),",
     "oneLine(input.title.slice(0, WORDS),",
   ),
-  shown("K2", "raw input keeps its secrets", "withinRaw(redactObject(raw, redact))", "withinRaw(raw)"),
+  shown(
+    "K2",
+    "raw input keeps its secrets",
+    "rawValue(input.raw, style.redact)",
+    "JSON.stringify(input.raw)",
+  ),
   shown("K2", "raw output keeps its secrets", "withinRaw(redactJson(raw, redact))", "withinRaw(raw)"),
   shown("K2", "live output keeps its secrets", "style.redact(output.text())", "output.text()"),
   shown(

@@ -1,6 +1,6 @@
 import type { RunEnd } from "./run.ts";
 import type { Block } from "./block.ts";
-import type { Json, JsonObject, Meta } from "./json.ts";
+import type { Json, Meta } from "./json.ts";
 
 /** What a tool does, in ACP's words. */
 export type ToolKind =
@@ -56,7 +56,7 @@ export interface ToolInput {
   /** The tool's own name for it, e.g. `run_command`. */
   readonly name?: string;
   /** The input as the tool got it. */
-  readonly raw?: JsonObject;
+  readonly raw?: Json;
   /** A terminal of the presenting Client in which the tool's output appears while it works. */
   readonly terminalId?: string;
   /** What it shows until there is a result, such as the change that it proposes. */

@@ -5,10 +5,10 @@ import { bytesOf, fits, jsonText, metaMember, oneLine } from "./encode.ts";
 import type { CardStatus, ToolBody, ToolCard } from "./card.ts";
 import { fenced } from "./output.ts";
 import { hunksOf } from "./diff.ts";
-import type { Json, JsonObject } from "../model/json.ts";
+import type { Json } from "../model/json.ts";
 import { keepEnds, keepTail } from "./cut.ts";
 import { LIMITS } from "../limits.ts";
-import { type Redact, redactJson, redactObject } from "../model/redact.ts";
+import { type Redact, redactJson } from "../model/redact.ts";
 
 /** How cards are shown to one Client. */
 export interface CardStyle {
@@ -51,7 +51,7 @@ export function headOf(card: ToolCard, status: CardStatus, style: CardStyle, fir
   };
   if (input !== undefined && input.locations.length > 0) add("locations", locationsOf(input));
   const open = input !== undefined && input.complete && !input.sensitive;
-  if (open && input.raw !== undefined) add("rawInput", rawObject(input.raw, style.redact));
+  if (open && input.raw !== undefined) add("rawInput", rawValue(input.raw, style.redact));
   if (open && result?.raw !== undefined) add("rawOutput", rawValue(result.raw, style.redact));
   const meta = card.parent === undefined ? card.meta : { ...card.meta, gangway: { parent: card.parent } };
   add("_meta", metaMember(meta).slice(`,"_meta":`.length) || undefined);
@@ -80,12 +80,8 @@ function locationsOf(input: ToolInput): string | undefined {
   return shown.length === 0 ? undefined : `[${shown.join(",")}]`;
 }
 
-function rawObject(raw: JsonObject, redact: Redact): string | undefined {
-  // Measured before it is walked: a large value is left out without a second copy of it.
-  return JSON.stringify(raw).length > LIMITS.rawBytes ? undefined : withinRaw(redactObject(raw, redact));
-}
-
 function rawValue(raw: Json, redact: Redact): string | undefined {
+  // Measured before it is walked: a large value is left out without a second copy of it.
   return JSON.stringify(raw).length > LIMITS.rawBytes ? undefined : withinRaw(redactJson(raw, redact));
 }
 

@@ -88,9 +88,3 @@ export function exitCodeOf(raw: Json | undefined): number | undefined {
   const code = numberOf(exitCode) ?? numberOf(exit_code);
   return Number.isInteger(code) ? code : undefined;
 }
-
-/** Raw input as the model keeps it: an object. */
-export function rawInputOf(raw: Json | undefined): JsonObject | undefined {
-  if (raw === undefined || raw === null) return undefined;
-  return isRecord(raw) ? raw : { input: raw };
-}

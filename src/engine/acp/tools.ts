@@ -1,5 +1,5 @@
 import { cut, isRecord, metaOf, numberOf, recordsOf, textOf } from "./shape.ts";
-import { exitCodeOf, rawInputOf, type Shown, shownOf } from "./content.ts";
+import { exitCodeOf, type Shown, shownOf } from "./content.ts";
 import type { EngineSink } from "../contract.ts";
 import type { Faults } from "./faults.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
@@ -146,7 +146,6 @@ function resultOf(
 
 function inputOf(now: JsonObject, toolCallId: string, open: boolean): ToolInput {
   const { title, name, kind, status, locations, rawInput, content, _meta } = now;
-  const raw = rawInputOf(rawInput);
   const meta = metaOf(_meta);
   const shown = open ? within(shownOf(withoutOwn(content))) : undefined;
   return {
@@ -158,7 +157,7 @@ function inputOf(now: JsonObject, toolCallId: string, open: boolean): ToolInput 
     ...(open && (status === "pending" || status === "in_progress") && { status }),
     locations: locationsOf(locations),
     ...(typeof name === "string" && { name }),
-    ...(raw !== undefined && { raw }),
+    ...(rawInput !== undefined && { raw: rawInput }),
     ...(shown !== undefined && { shown }),
     ...(meta !== undefined && { meta }),
   };

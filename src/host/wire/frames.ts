@@ -19,7 +19,7 @@ const toolInput = shape({
   title: text,
   kind: text,
   locations: list(shape({ path: text })),
-  raw: object.optional(),
+  raw: v.json.optional(),
   shown: shape({ content: list(block), diffs: list(diff) }).optional(),
 });
 const toolResult = shape({ status: toolEnd, content: list(block), diffs: list(diff) });

@@ -263,7 +263,7 @@ Deno.test("[E1] a tool's content, exit code and raw values reach the Host", asyn
       title: "x",
       kind: "other",
       locations: [],
-      raw: { input: "plain" },
+      raw: "plain",
       shown,
     }],
     ["toolResult", "t", { status: "failed", ...shown, exitCode: 2, raw: { exitCode: 2 } }],
