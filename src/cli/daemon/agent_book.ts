@@ -1,6 +1,13 @@
 import { type AgentDescription, descriptions, type Introduction } from "./description.ts";
 import { AgentPool, type EngineLease } from "./agent_pool.ts";
-import type { Engine, EngineContext, EngineSession } from "../../engine/contract.ts";
+import type {
+  Engine,
+  EngineContext,
+  EngineExtensions,
+  EngineSession,
+  ExtensionOutlet,
+} from "../../engine/contract.ts";
+import { unknownExtension } from "../../model/extension.ts";
 import { HostError } from "../../host/errors.ts";
 import type { Log } from "../../model/log.ts";
 import { WORKBENCH } from "../roster.ts";
@@ -15,6 +22,8 @@ export interface AgentBookOptions {
   readonly file: string;
   /** Variables of agents whose editors did not say. */
   readonly base: Readonly<Record<string, string>>;
+  /** Where agents put what they say beyond Sessions and Turns. */
+  readonly outlet: ExtensionOutlet;
   readonly log: Log;
 }
 
@@ -38,6 +47,8 @@ export class AgentBook {
   readonly #entries = new Map<string, Entry>();
   readonly #engines = new Map<string, Engine>();
   readonly #bound = new Map<string, Introduction>();
+  /** Agents that an editor asked something that is about no Session: a login may live as long as its agent. */
+  readonly #asked = new Map<string, EngineLease>();
   readonly #workbenches = {
     chosen: workbench({ reason: "chosen" }),
     fallback: workbench({ reason: "fallback" }),
@@ -109,9 +120,32 @@ export class AgentBook {
       : this.#pool.make(entry.description, entry.environment);
     return {
       profile: shown.profile,
+      ...(entry !== undefined && { extensions: this.#extensions(engineId) }),
       open: (context) => this.#open(engineId, context),
       close: () => Promise.resolve(),
     };
+  }
+
+  #extensions(engineId: string): EngineExtensions {
+    return {
+      // Those that are at work have their outlet from the beginning.
+      connect: () => {},
+      call: async (message, client, signal) =>
+        await this.#ask(engineId).extensions?.call(message, client, signal) ??
+          unknownExtension(message.method),
+      notify: async (message, client) => await this.#ask(engineId).extensions?.notify(message, client),
+    };
+  }
+
+  /** The agent of this name at work, which stays there until it is described otherwise. */
+  #ask(engineId: string): Engine {
+    const entry = this.#entries.get(engineId);
+    if (entry === undefined) throw new HostError("unavailable", `The agent "${engineId}" is not known here`);
+    const before = this.#asked.get(engineId);
+    const lease = this.#pool.lease(entry.description, entry.environment);
+    this.#asked.set(engineId, lease);
+    void before?.release();
+    return lease.engine;
   }
 
   async #open(engineId: string, context: EngineContext): Promise<EngineSession> {

@@ -1,6 +1,7 @@
 import { acpEngine } from "../../engine/acp/mod.ts";
 import type { AgentDescription } from "./description.ts";
-import type { Engine } from "../../engine/contract.ts";
+import type { Engine, ExtensionOutlet } from "../../engine/contract.ts";
+import { loginWords } from "../flags.ts";
 import type { Log } from "../../model/log.ts";
 import { openMemory } from "../memory.ts";
 import { VERSION } from "../version.ts";
@@ -17,13 +18,25 @@ export class AgentPool {
   readonly #folder: string;
   readonly #log: Log;
   readonly #base: Readonly<Record<string, string>>;
+  readonly #outlet: ExtensionOutlet;
   readonly #engines = new Map<string, { readonly engine: Engine; users: number }>();
 
-  /** `base` are the variables of an agent whose editor did not say. `folder` keeps what agents say of themselves. */
-  constructor(options: { folder: string; log: Log; base: Readonly<Record<string, string>> }) {
+  /**
+   * `base` are the variables of an agent whose editor did not say. `folder` keeps what agents say of themselves. `outlet` takes what they
+   * say beyond Sessions and Turns.
+   */
+  constructor(
+    options: {
+      folder: string;
+      log: Log;
+      base: Readonly<Record<string, string>>;
+      outlet: ExtensionOutlet;
+    },
+  ) {
     this.#folder = options.folder;
     this.#log = options.log;
     this.#base = options.base;
+    this.#outlet = options.outlet;
   }
 
   /** Makes an Engine for a description, without starting anything. */
@@ -37,7 +50,17 @@ export class AgentPool {
       environment: "given",
     } as const;
     const memory = openMemory({ engineId, command, log: this.#log, folder: this.#folder });
-    return acpEngine({ engineId, command, log: this.#log, version: VERSION, preferred: options, ...memory });
+    const engine = acpEngine({
+      engineId,
+      command,
+      log: this.#log,
+      version: VERSION,
+      preferred: options,
+      terminal: { words: (variables) => loginWords(engineId, variables) },
+      ...memory,
+    });
+    engine.extensions?.connect(this.#outlet);
+    return engine;
   }
 
   /** Gives the Engine of a description, which others may have as well. */

@@ -1,5 +1,6 @@
 import type { AgentBook } from "./agent_book.ts";
-import type { EngineProfile, HostSessions, RuntimeHost } from "../../host/contract.ts";
+import type { EngineProfile, HostExtensions, HostSessions, RuntimeHost } from "../../host/contract.ts";
+import type { ExtensionMessage } from "../../model/extension.ts";
 import type { Introduction } from "./description.ts";
 import { HostError } from "../../host/errors.ts";
 
@@ -45,7 +46,7 @@ export function editorConnection(host: RuntimeHost, parts: EditorConnectionParts
     calls: host.calls,
     artifacts: host.artifacts,
     grants: host.grants,
-    ...(host.extensions !== undefined && { extensions: host.extensions }),
+    ...(host.extensions !== undefined && { extensions: ownExtensions(host.extensions, parts) }),
     describe: (engineId = defaultEngine): EngineProfile => {
       const engine = book.engineOf(engineId);
       if (engine !== undefined) return engine.profile;
@@ -53,5 +54,22 @@ export function editorConnection(host: RuntimeHost, parts: EditorConnectionParts
     },
     watch: (signal) => host.watch(signal),
     close: () => host.close(),
+  };
+}
+
+/** What is about no Session is about the editor's own default agent. */
+function ownExtensions(
+  extensions: HostExtensions,
+  { book, introduction }: EditorConnectionParts,
+): HostExtensions {
+  const aimed = (message: ExtensionMessage): ExtensionMessage => {
+    if (message.sessionId !== undefined) return message;
+    book.introduce(introduction);
+    return { ...message, engineId: message.engineId ?? introduction.defaultEngine };
+  };
+  return {
+    ...extensions,
+    call: (message, signal) => extensions.call(aimed(message), signal),
+    notify: (message) => extensions.notify(aimed(message)),
   };
 }

@@ -117,9 +117,13 @@ function compose(
     folder: place.state,
     file: place.agents,
     base: commonEnvironment(machine),
+    outlet: {
+      call: (message, signal) => host.outlet.call(message, signal),
+      notify: (message) => host.outlet.notify(message),
+    },
     log,
   });
-  const host = new LocalHost({
+  const host: LocalHost = new LocalHost({
     store: () => openFolderStore({ folder: place.state, log, program: "gangway host" }),
     engines: [],
     engineOf: (engineId) => book.engineOf(engineId),
