@@ -91,9 +91,16 @@ export function greeting(services: ClientServices, version: string, terminal: bo
       }),
       session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
       ...(terminal && hello?.terminalLogin === true && { auth: { terminal: true } }),
-      ...(hello?.capabilities !== undefined && { _meta: hello.capabilities }),
+      ...(hello?.capabilities !== undefined && { _meta: passable(hello.capabilities) }),
     },
   };
+}
+
+/** Output in a card's metadata comes piece by piece, and a card is shown as a whole; without these it comes as the card's content. */
+const PIECEWISE: readonly string[] = ["terminal_output", "terminal_output_delta"];
+
+function passable(capabilities: Meta): Meta {
+  return Object.fromEntries(Object.entries(capabilities).filter(([name]) => !PIECEWISE.includes(name)));
 }
 
 function passing<K extends string>(key: K, meta: Json | undefined): { readonly [key in K]?: Meta } {
