@@ -3,8 +3,8 @@ export type Pins = Readonly<Record<string, string>>;
 
 /** How long an installation may take. */
 const INSTALL_MS = 300_000;
-/** How long the registry may take to say that it is there. */
-const PING_MS = 20_000;
+/** How long the registry may take to say that it has a package. */
+const ASK_MS = 20_000;
 
 /** The registry does not answer, and the packages were not installed before. */
 export class RegistryUnreachable extends Error {
@@ -29,7 +29,9 @@ export async function installed(pins: Pins): Promise<string> {
   const install = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   const { success, stderr } = await npm(install, folder, INSTALL_MS);
   if (!success) {
-    if (!(await npm(["ping", "--loglevel=silent"], folder, PING_MS)).success) throw new RegistryUnreachable();
+    const [first = ""] = Object.entries(pins).map(([name, version]) => `${name}@${version}`);
+    const asked = await npm(["view", first, "version", "--loglevel=silent"], folder, ASK_MS);
+    if (!asked.success) throw new RegistryUnreachable();
     const said = new TextDecoder().decode(stderr).replaceAll(/https?:\/\/[^\s"']+/g, "the registry");
     throw new Error(`npm could not install ${Object.keys(pins).join(", ")}: ${said}`);
   }
