@@ -5,7 +5,9 @@
  * Usage: `deno task agents`. Where the npm registry does not answer and the packages are not in the cache, an agent is skipped, which is
  * said.
  *
- * Others that were tried and are not here: see `tests/agents/README.md`.
+ * Tried, and not here: OpenCode 1.18.33 (`opencode acp`, 170 MB for each of two builds) answers `initialize` and `session/new` without a
+ * network, from a list of models that it brings along, and leaves the first prompt without an answer while its own service is out of
+ * reach; only its configuration file would point it elsewhere.
  */
 import { assert, assertEquals } from "@std/assert";
 import { atPlace, behind, freshWork, packagesOf } from "./place.ts";
