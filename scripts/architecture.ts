@@ -75,7 +75,9 @@ const GLOBALS: readonly (readonly [RegExp, (file: string, room: string) => boole
   // The machine is reached at the edges, errors to compare with from everywhere.
   [
     /^Deno\.(?!errors$|build$)/,
-    (file, room) => file === "acp/stdio.ts" || /^(cli|resource|host\/.+|engine\/.+)$/.test(room),
+    (file, room) =>
+      ["acp/stdio.ts", "engine/command.ts"].includes(file) ||
+      /^(cli|resource|host\/.+|engine\/.+)$/.test(room),
   ],
   // Time comes in by an argument, so that it can be replayed.
   [

@@ -12,7 +12,9 @@ export interface BlockBase {
 export interface MediaBlock {
   /** What they are. */
   readonly kind: "image" | "audio";
+  /** As whoever made them says. */
   readonly mimeType: string;
+  /** In base64. */
   readonly data: string;
   /** Where they come from. */
   readonly uri?: string;
@@ -20,11 +22,17 @@ export interface MediaBlock {
 
 /** A reference, of which nothing is read. */
 export interface LinkBlock {
+  /** Says that it is one. */
   readonly kind: "link";
+  /** Where it leads. */
   readonly uri: string;
+  /** For people. */
   readonly name: string;
+  /** Of what is there. */
   readonly mimeType?: string;
+  /** A better name. */
   readonly title?: string;
+  /** More about it. */
   readonly description?: string;
   /** In bytes. */
   readonly size?: number;
@@ -32,10 +40,15 @@ export interface LinkBlock {
 
 /** What a URI stands for, with its content: `text`, or bytes as base64 in `blob`. */
 export interface ResourceBlock {
+  /** Says that it is one. */
   readonly kind: "resource";
+  /** What stands for it. */
   readonly uri: string;
+  /** Of the content. */
   readonly mimeType?: string;
+  /** The content, where that is text. */
   readonly text?: string;
+  /** The content, where that is bytes. */
   readonly blob?: string;
   /** Of the content itself, passed through unread. */
   readonly contentMeta?: Meta;

@@ -103,7 +103,11 @@ if (import.meta.main) {
   const most = Number(Deno.args[0] ?? 10_000);
   const folder = await Deno.makeTempDir();
   const since = performance.now();
-  for (const weight of await grow([most / 10, most / 2, most], folder)) console.log(JSON.stringify(weight));
-  console.log(`${Math.round((performance.now() - since) / 1000)} s`);
+  const weights = await grow([most / 10, most / 2, most], folder);
+  const lines = [
+    ...weights.map((weight) => JSON.stringify(weight)),
+    `${Math.round((performance.now() - since) / 1000)} s`,
+  ];
+  await Deno.stdout.write(new TextEncoder().encode(`${lines.join("\n")}\n`));
   await Deno.remove(folder, { recursive: true });
 }
