@@ -8,6 +8,7 @@ import { INTERACTION_MUTANTS } from "./interaction.ts";
 import type { Mutant } from "./mutant.ts";
 import { PROJECTION_MUTANTS } from "./projection.ts";
 import { SESSION_MUTANTS } from "./session.ts";
+import { WIRE_MUTANTS } from "./wire.ts";
 
 export type { Mutant } from "./mutant.ts";
 
@@ -22,4 +23,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...HOST_MUTANTS,
   ...BEYOND_MUTANTS,
   ...AGENT_MUTANTS,
+  ...WIRE_MUTANTS,
 ];

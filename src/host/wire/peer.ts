@@ -48,6 +48,7 @@ export class Peer {
   readonly #log: Log;
   readonly #streams: ServedStreams;
   #link: Link | undefined;
+  #welcomed = false;
   #features: ReadonlySet<string> = new Set();
   #working = 0;
   #works = new Map<number, Work>();
@@ -75,6 +76,11 @@ export class Peer {
     return this.#link;
   }
 
+  /** Whether it was linked before. */
+  get welcomed(): boolean {
+    return this.#welcomed;
+  }
+
   /** Whether its client may come back for it. */
   get resumable(): boolean {
     return this.#farewell === "none" && this.#features.has("resume");
@@ -87,9 +93,10 @@ export class Peer {
     held: readonly HeldStream[],
   ): { readonly streams: number[]; readonly resume: () => void } {
     const before = this.#link;
+    this.#welcomed = true;
     this.#link = link;
     this.#features = new Set(features);
-    this.#works = new Map();
+    this.#drop();
     before?.cut("its connection has another one");
     return this.#streams.attach(link, held);
   }
@@ -98,8 +105,7 @@ export class Peer {
   detach(link: Link): boolean {
     if (this.#link !== link) return false;
     this.#link = undefined;
-    for (const { drop } of this.#works.values()) drop.abort(new Error("The connection was lost"));
-    this.#works = new Map();
+    this.#drop();
     this.#streams.detach();
     return true;
   }
@@ -150,6 +156,12 @@ export class Peer {
           link.end("its client said goodbye", this.#limits.closeMs);
         });
     }
+  }
+
+  /** Answers of what is at work go nowhere any more. */
+  #drop(): void {
+    for (const { drop } of this.#works.values()) drop.abort(new Error("The connection was lost"));
+    this.#works = new Map();
   }
 
   async #release(): Promise<void> {

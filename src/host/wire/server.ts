@@ -189,15 +189,15 @@ export class HostServer {
     const { engines, info, instance } = this.#options;
     const offered = FEATURES.filter((name) => name !== "extensions" || peer.host.extensions !== undefined);
     const features = offered.filter((name) => hello.features.includes(name));
-    const resumed = hello.resume?.instance === instance;
-    const { streams, resume } = peer.attach(link, features, resumed ? hello.resume.streams : []);
+    const held = peer.welcomed && hello.resume?.instance === instance ? hello.resume.streams : undefined;
+    const { streams, resume } = peer.attach(link, features, held ?? []);
     const { lineBytes, requests, windowLength, partBytes, graceMs } = this.#limits;
     const welcome: Welcome = {
       type: "welcome",
       version,
       features,
       instance,
-      resumed,
+      resumed: held !== undefined,
       streams,
       host: info(),
       engines: engines(),

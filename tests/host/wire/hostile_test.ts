@@ -336,6 +336,25 @@ const SNAPSHOT = {
 const RUN = { turnId: "t", runId: "r" };
 const TITLE = { type: "title", title: "A" };
 
+Deno.test("[W3] items that come twice are taken once, also where only some of a line were there before", async () => {
+  await using world = worldOf(nothing);
+  const { raw, remote } = await played(world);
+  await raw.say(welcomeOf());
+  const host = await remote;
+  const opening = host.sessions.open("s1", NO_SERVICES);
+  const { id } = await raw.until("ask");
+  const title = (text: string) => ({ type: "title", title: text }) as const;
+  for (const items of [["a", "b"], ["a", "b"], ["a", "b", "c"]]) {
+    await raw.say({ type: "items", stream: 1, first: 1, items: items.map(title) });
+  }
+  await raw.say({ type: "reply", id: id ?? 0, value: { snapshot: SNAPSHOT } });
+  const subscription = await opening;
+  await settle(world.clock);
+  assertEquals(await subscription.next(), { first: 1, frames: ["a", "b", "c"].map(title) });
+  raw.close();
+  await host.close();
+});
+
 /** Items that a Host should not send, and what a consumer gets of the stream. */
 const ITEMS: readonly [string, number, readonly unknown[], readonly string[]][] = [
   ["a frame of a type to come", 1, [TITLE, { type: "hologram", depth: 3 }, TITLE], ["title", "title"]],

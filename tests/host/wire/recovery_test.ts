@@ -176,7 +176,11 @@ Deno.test("[R2] [R3] a Host that starts anew ends Subscriptions as lost, their r
   const remote = await first.connect("c1", { dial: () => at.dial() });
   const subscription = await opened(remote);
   at = second;
+  first.tap.deafen();
+  const reading = assertRejects(() => subscription.read({ after: 0, maxLength: 10 }), HostError);
+  await settle(world.clock);
   first.tap.cut();
+  assertEquals((await reading).code, "unavailable");
   const frames = await until(subscription, (frame) => frame.type === "closed");
   assertEquals(frames.at(-1), { type: "closed", reason: "lost" });
   assertEquals((await subscription.next()).frames, []);
@@ -233,6 +237,28 @@ Deno.test("[W1] [W3] a lost connection presents for as long as it may come back;
   await engine.say("still here");
   engine.end();
   assertEquals(textOf(await until(joined, ended)), "still here");
+});
+
+Deno.test("[W3] a connection that comes back too late is a new one: nothing of it goes on, and Sessions are bound again", async () => {
+  await using world = worldOf(() => Promise.resolve());
+  const asked: string[] = [];
+  await using wire = wireOf(world, {
+    connect: noting(world, asked),
+    limits: { graceMs: 3000, quietMs: 1e9 },
+  });
+  const remote = await wire.connect("c1");
+  const subscription = await opened(remote);
+  wire.refuse(Infinity);
+  wire.tap.cut();
+  await settle(world.clock);
+  for (let second = 0; second < 7; second++) await world.clock.advance(1000);
+  assertEquals(wire.server.connections, []);
+  const frames = await until(subscription, (frame) => frame.type === "closed");
+  assertEquals(frames.at(-1), { type: "closed", reason: "lost" });
+  wire.refuse(0);
+  asked.length = 0;
+  await remote.sessions.open("s1", NO_SERVICES);
+  assertEquals(asked, ["sessions.bind", "sessions.open"]);
 });
 
 Deno.test("[W1] a client that says goodbye is released at once", async () => {
