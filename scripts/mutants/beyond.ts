@@ -9,11 +9,12 @@ const connection = planterOf("src/host/local/connection.ts", "tests/host/local/e
 const session = planterOf("src/host/local/session.ts", "tests/host/local/extensions_test.ts");
 const agent = planterOf("src/engine/acp/agent.ts", "tests/process/extensions_test.ts");
 const engine = planterOf("src/engine/acp/extensions.ts", "tests/process/extensions_test.ts");
-const hello = planterOf("src/engine/acp/hello.ts", "tests/process/extensions_test.ts");
-const profile = planterOf("src/engine/acp/profile.ts", "tests/process/extensions_test.ts");
-const commands = planterOf("src/engine/acp/engine.ts", "tests/process/extensions_test.ts");
-const setting = planterOf("src/engine/acp/conversation.ts", "tests/process/extensions_test.ts");
-const opening = planterOf("src/engine/acp/lobby.ts", "tests/process/extensions_test.ts");
+const offered = planterOf("src/engine/acp/extensions.ts", "tests/process/metadata_test.ts");
+const hello = planterOf("src/engine/acp/hello.ts", "tests/process/metadata_test.ts");
+const profile = planterOf("src/engine/acp/profile.ts", "tests/process/metadata_test.ts");
+const commands = planterOf("src/engine/acp/engine.ts", "tests/process/metadata_test.ts");
+const setting = planterOf("src/engine/acp/conversation.ts", "tests/process/metadata_test.ts");
+const opening = planterOf("src/engine/acp/lobby.ts", "tests/process/metadata_test.ts");
 const logins = planterOf("src/engine/acp/logins.ts", "tests/process/login_test.ts");
 const refusal = planterOf("src/engine/acp/failure.ts", "tests/process/login_test.ts");
 const terminal = planterOf("src/cli/login.ts", "tests/process/login_test.ts");
@@ -174,7 +175,7 @@ export const BEYOND_MUTANTS: readonly Mutant[] = [
     "return await agent.ask(method, { ...params, sessionId }, signal);",
     "return await agent.ask(method, params, signal);",
   ),
-  engine(
+  offered(
     "E1",
     "an agent is asked for what it does not have",
     'return method.startsWith("_") || OF_EDITORS.get(method)?.(hello) === true;',
@@ -183,7 +184,7 @@ export const BEYOND_MUTANTS: readonly Mutant[] = [
   hello(
     "E1",
     "an agent does not hear what its editor said of itself",
-    "...(hello?.capabilities !== undefined && { _meta: hello.capabilities }),",
+    "...(hello?.capabilities !== undefined && { _meta: passable(hello.capabilities) }),",
     "",
   ),
   profile(

@@ -1,28 +1,15 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { behind } from "../engine/acp/outspoken.ts";
-import { Editor, type EditorOptions, withEditor } from "../support/editor.ts";
 import { fields } from "../support/rules.ts";
+import { heardBy, outspoken } from "../engine/acp/outspoken.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import { LIMITS } from "../../src/limits.ts";
-import { newSession, openSession, tell } from "../support/talk.ts";
 import { NEVER, Refusal } from "../support/answers.ts";
+import { openSession, tell } from "../support/talk.ts";
 import { textOf } from "../support/screen.ts";
-import { withFolder } from "../support/launch.ts";
-
-const options = (more: EditorOptions = {}): EditorOptions => ({
-  launch: behind(),
-  deadlineMs: 20_000,
-  ...more,
-});
-
-/** What the agent heard so far, beside what asks it. */
-async function heardBy(editor: Editor): Promise<readonly JsonObject[]> {
-  const { heard } = await editor.request("_heard", {}) as { readonly heard: readonly JsonObject[] };
-  return heard;
-}
+import { withEditor } from "../support/editor.ts";
 
 Deno.test("[E1] extension methods of the editor reach the agent, and its answers and errors come back as they are", async () => {
-  await withEditor(options(), async (editor) => {
+  await withEditor(outspoken(), async (editor) => {
     await editor.initialize();
     assertEquals(await editor.request("_echo", { a: [1, { b: null }] }), { params: { a: [1, { b: null }] } });
     assertEquals(await editor.request("_list", {}), [1, "two", null]);
@@ -46,7 +33,7 @@ Deno.test("[E1] a Session has its own name on each side, in what the editor says
       return { told: params.sessionId ?? null };
     },
   };
-  await withEditor(options({ answers }), async (editor) => {
+  await withEditor(outspoken({ answers }), async (editor) => {
     const sessionId = await openSession(editor, Deno.cwd());
     // Before the first prompt too: the agent's Session is opened for it.
     assertEquals(await editor.request("_echo", { sessionId, more: 1 }), {
@@ -76,7 +63,7 @@ Deno.test("[E1] a Session has its own name on each side, in what the editor says
 });
 
 Deno.test("[E1] [S4] an extension method about a Session that is not owned is refused and not passed on", async () => {
-  await withEditor(options(), async (editor) => {
+  await withEditor(outspoken(), async (editor) => {
     await editor.initialize();
     const error = await editor.refused("_echo", { sessionId: "own-1" });
     assertEquals([error.code, fields(error.data).sessionId], [-32002, "own-1"]);
@@ -91,7 +78,7 @@ Deno.test("[E1] extension methods of the agent reach the editor, and its answers
     _nothing: () => null,
     _no: () => new Refusal(-32044, "Not today"),
   };
-  await withEditor(options({ answers }), async (editor) => {
+  await withEditor(outspoken({ answers }), async (editor) => {
     await editor.initialize();
     const ask = (method: string) => editor.request("_ask", { method, params: { n: 1 } });
     assertEquals(await ask("_fine"), { result: { got: { n: 1 } } });
@@ -109,7 +96,7 @@ Deno.test("[E1] extension methods of the agent reach the editor, and its answers
 });
 
 Deno.test("[E1] an extension request that is taken back is taken back on the other side, both ways", async () => {
-  await withEditor(options({ answers: { _slow: () => NEVER } }), async (editor) => {
+  await withEditor(outspoken({ answers: { _slow: () => NEVER } }), async (editor) => {
     await editor.initialize();
     const message = editor.compose("_hang", {});
     const refused = editor.expect(message);
@@ -133,7 +120,7 @@ Deno.test("[E1] an extension request that is taken back is taken back on the oth
 });
 
 Deno.test("[E1] what is too large to pass is refused with the limit, and the connection goes on", async () => {
-  await withEditor(options({ keep: 10 }), async (editor) => {
+  await withEditor(outspoken({ keep: 10 }), async (editor) => {
     await editor.initialize();
     const large = "x".repeat(LIMITS.extensionLength);
     for (const [method, params] of [["_echo", { large }], ["_big", { length: large.length }]] as const) {
@@ -158,7 +145,7 @@ Deno.test("[E1] what is too large to pass is refused with the limit, and the con
 });
 
 Deno.test("[E1] [E2] an extension request ends with an error when the agent dies, and the next one starts it again", async () => {
-  await withEditor(options(), async (editor) => {
+  await withEditor(outspoken(), async (editor) => {
     await editor.initialize();
     const hanging = editor.refused("_hang", {});
     assertEquals(await editor.request("_echo", {}), { params: {} });
@@ -168,112 +155,4 @@ Deno.test("[E1] [E2] an extension request ends with an error when the agent dies
     }
     assertEquals(await editor.request("_echo", {}), { params: {} });
   });
-});
-
-Deno.test("[E1] metadata passes from the editor's requests to the agent's", async () => {
-  await withFolder(async (folder) => {
-    const resumes = { agentCapabilities: { sessionCapabilities: { resume: {}, close: {} } } };
-    const capabilities = { _meta: { "terminal-auth": true } };
-    const launch = behind({ hello: resumes }, "--state", `${folder}/state`);
-    let sessionId = "";
-    await withEditor(options({ launch, capabilities }), async (editor) => {
-      await editor.request("initialize", { ...editor.hello(), _meta: { trace: 1 } });
-      sessionId = await newSession(editor, folder, { _meta: { n: 2 } });
-      assertEquals((await tell(editor, sessionId, "hello")).stopReason, "end_turn");
-      await editor.request("session/set_mode", { sessionId, modeId: "code", _meta: { n: 3 } });
-      await editor.request("session/set_config_option", {
-        sessionId,
-        configId: "mode",
-        value: "ask",
-        _meta: { n: 4 },
-      });
-      const heard = await heardBy(editor);
-      const [hello] = heard;
-      assertEquals(fields(hello?.params)._meta, { trace: 1 });
-      assertEquals(fields(fields(hello?.params).clientCapabilities)._meta, { "terminal-auth": true });
-      const metas = heard.filter(({ method }) => method === "session/new" || method === "session/set_mode")
-        .map(({ params }) => fields(params)._meta);
-      assertEquals(metas, [{ n: 2 }, { n: 3 }, { n: 4 }]);
-    });
-    await withEditor(options({ launch }), async (editor) => {
-      await editor.initialize();
-      await editor.request("session/resume", { sessionId, cwd: folder, mcpServers: [], _meta: { n: 5 } });
-      assertEquals((await tell(editor, sessionId, "hello")).stopReason, "end_turn");
-      const resumed = (await heardBy(editor)).find(({ method }) => method === "session/resume");
-      assertEquals(fields(resumed?.params)._meta, { n: 5 });
-      await editor.request("session/load", { sessionId, cwd: folder, mcpServers: [], _meta: { n: 6 } });
-      await editor.request("session/load", { sessionId, cwd: folder, mcpServers: [] });
-      assertEquals((await tell(editor, sessionId, "hello")).stopReason, "end_turn");
-    });
-  });
-});
-
-Deno.test("[E1] what an agent says of itself beyond the protocol, and its commands, are there from its second start on", async () => {
-  const commands = [{ name: "web", description: "Search", input: { hint: "words" } }];
-  const hello = {
-    agentCapabilities: { auth: { logout: {} }, _meta: { custom: { queueing: true } } },
-    _meta: { build: "b7" },
-  };
-  await withFolder(async (folder) => {
-    const launch = behind({ hello, commands }, "--state", `${folder}/state`);
-    for (const start of ["first", "second"]) {
-      await withEditor(options({ launch }), async (editor) => {
-        const { agentCapabilities, _meta } = await editor.initialize();
-        const { auth, _meta: custom } = fields(agentCapabilities);
-        const known = start === "second";
-        assertEquals(
-          [auth, custom, _meta],
-          known
-            ? [{ logout: {} }, { custom: { queueing: true } }, { build: "b7" }]
-            : [undefined, undefined, undefined],
-        );
-        const sessionId = await newSession(editor, folder);
-        const shown = () =>
-          editor.updated(
-            sessionId,
-            ({ sessionUpdate, availableCommands }) =>
-              sessionUpdate === "available_commands_update" &&
-              JSON.stringify(availableCommands) === JSON.stringify(commands),
-            "the commands",
-          );
-        // Before any prompt, where they are known.
-        if (known) return void await shown();
-        await tell(editor, sessionId, "hello");
-        await shown();
-      });
-    }
-  });
-});
-
-Deno.test("[E1] unstable methods about the agent as a whole pass where it says that it has them; those about Sessions are refused", async () => {
-  const hello = { agentCapabilities: { providers: {}, auth: { status: {} } } };
-  const UNSTABLE = ["auth/status", "providers/list"];
-  const REFUSED = [
-    ...["session/fork", "session/archive", "session/unarchive", "session/set_title", "session/status"],
-    ...["session/set_model", "mcp/message", "proxy/successor", "nes/start", "document/didOpen"],
-  ];
-  for (const [launch, there] of [[behind({ hello }), true], [behind(), false]] as const) {
-    const editor = new Editor(options({ launch }));
-    try {
-      await editor.initialize();
-      const sessionId = await newSession(editor, Deno.cwd());
-      for (const method of UNSTABLE) {
-        const answer = await editor.call(method, {}, { judged: false });
-        assertEquals("result" in answer, there, method);
-        if ("error" in answer) assertEquals(answer.error.code, -32601, method);
-      }
-      for (const method of REFUSED) {
-        assertEquals((await editor.refused(method, { sessionId }, { judged: false })).code, -32601, method);
-      }
-      await editor.request("_tell", { method: "auth/status_update", params: { state: "unknown" } });
-      await editor.until(
-        ({ message }) =>
-          message?.kind === "notification" && message.method === "auth/status_update" || undefined,
-        "the agent's status",
-      );
-      assertEquals((await heardBy(editor)).filter(({ method }) => REFUSED.includes(String(method))), []);
-    } finally {
-      await editor.kill();
-    }
-  }
 });
