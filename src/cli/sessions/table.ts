@@ -72,7 +72,8 @@ export function ageOf(ms: number): string {
 /** Text of others on one line, without anything that could steer a terminal. */
 export function plain(text: string): string {
   // deno-lint-ignore no-control-regex
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, " ").trim();
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, " ")
+    .replaceAll(/ {2,}/g, " ").trim();
 }
 
 /** As many characters of ids as tell them apart. */
