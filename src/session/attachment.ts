@@ -347,11 +347,8 @@ export class Attachment {
           ? this.bulletin.show(frame) as undefined
           : this.#turnFrame({ ...frame, run }, subscription);
       }
-      case "elicited": {
-        const { client } = this.#options;
-        if (client.abilities.urls !== true) return undefined;
-        return client.notify("elicitation/complete", { elicitationId: frame.elicitationId }) as undefined;
-      }
+      case "elicited":
+        return this.#dialogs.completed(frame.elicitationId) as undefined;
       case "closed":
         return undefined;
     }

@@ -39,6 +39,8 @@ export class Dialogs {
   #open = new Map<string, Dialog>();
   /** Questions whose answer the Host has taken, until it says so itself: a snapshot may still list them. */
   #answered = new Set<string>();
+  /** Pages that a person went to and that are not done. */
+  #pages = new Set<string>();
 
   /** `show` puts a step of a Turn's projection on the wire. */
   constructor(options: {
@@ -76,6 +78,11 @@ export class Dialogs {
     this.#open.get(interactionId)?.withdraw.abort(new Withdrawn(reason));
     this.#open.delete(interactionId);
     this.#answered.delete(interactionId);
+  }
+
+  /** What a person was sent to a page for is done; who was not sent there from here need not know. */
+  completed(elicitationId: string): void {
+    if (this.#pages.delete(elicitationId)) this.#client.notify("elicitation/complete", { elicitationId });
   }
 
   /** Closes all of a Turn, or all there are. */
@@ -116,6 +123,8 @@ export class Dialogs {
       // A person who closes a permission or a question wants the Turn to stop; the Host closes the question with it.
       presentation.fence("question");
     } else {
+      const { page } = interaction;
+      if (page !== undefined && result.answer.kind === "values") this.#pages.add(page.elicitationId);
       await this.#answer(interaction.interactionId, result.answer, signal);
     }
   }

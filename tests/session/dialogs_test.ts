@@ -81,6 +81,56 @@ Deno.test("[I4] a question that was answered elsewhere is withdrawn and sends no
   await stage.sessions.shutdown();
 });
 
+const PAGE = { url: "https://example.com", elicitationId: "e" };
+
+/** A page that a person was sent to, with its answer. */
+async function page(response: unknown): Promise<{ stage: Stage; told: () => unknown[] }> {
+  const stage = new Stage();
+  stage.client.abilities = { ...stage.client.abilities, urls: true };
+  const sessionId = await stage.create();
+  const asked = await stage.prompt(sessionId);
+  asked.done.catch(() => {});
+  const run = stage.host.live.get(stage.turnId)!.run;
+  const interaction = {
+    interactionId: "q",
+    run,
+    kind: "url",
+    message: "Go",
+    options: [],
+    page: PAGE,
+  } as const;
+  stage.host.frame({ type: "interaction_opened", interaction });
+  await settle();
+  stage.client.requests[0]!.answer(response);
+  await settle();
+  return {
+    stage,
+    told: () =>
+      stage.client.events.flatMap((event) => event.kind === "told" ? [[event.method, event.params]] : []),
+  };
+}
+
+Deno.test("[E1] [I1] the end of a page is told once, to the editor that agreed to it", async () => {
+  const { stage, told } = await page({ action: "accept" });
+  assertEquals(stage.client.requests[0]?.method, "elicitation/create");
+  assertEquals(stage.host.ops("answer"), ["answer q values"]);
+  for (const elicitationId of ["other", "e", "e"]) stage.host.frame({ type: "elicited", elicitationId });
+  await settle();
+  assertEquals(told(), [["elicitation/complete", { elicitationId: "e" }]]);
+  await stage.sessions.shutdown();
+});
+
+Deno.test("[E1] [I6] a page that is declined or closed is an answer of its own, and its end is not told", async () => {
+  for (const action of ["decline", "cancel"]) {
+    const { stage, told } = await page({ action });
+    assertEquals(stage.host.ops("answer", "stop"), [`answer q ${action}`]);
+    stage.host.frame({ type: "elicited", elicitationId: "e" });
+    await settle();
+    assertEquals(told(), []);
+    await stage.sessions.shutdown();
+  }
+});
+
 Deno.test("[I4] already_resolved is asked again, not an error", async () => {
   const { stage, asked } = await asking();
   stage.host.script.answer = () => Promise.reject(new HostError("already_resolved", "Answered elsewhere"));

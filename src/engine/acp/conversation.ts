@@ -71,6 +71,8 @@ export class Conversation implements Seat {
   #turn: AgentTurn | undefined;
   /** What the agent says beside prompts. */
   #late: LateTurn | undefined;
+  /** The one that said something last, whether it takes more or not. */
+  #saying: LateTurn | undefined;
   /** Whether the last prompt was stopped: what comes behind it belongs to what nobody wants any more. */
   #last: "answered" | "stopped" = "answered";
   /** Settles when a stopped prompt was answered, or the agent was given up for not answering. */
@@ -247,7 +249,8 @@ export class Conversation implements Seat {
     }
     if (this.#last === "stopped") return faults.count("idle");
     faults.count("late");
-    this.#late ??= new LateTurn({
+    this.#late ??= this.#saying = new LateTurn({
+      after: this.#saying?.done ?? Promise.resolve(),
       context,
       faults,
       used: this.used,

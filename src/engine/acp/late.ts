@@ -12,6 +12,8 @@ const SILENCE_MS = 500;
 const TOOL_MS = 60_000;
 /** Updates that wait until the Run is open, above which nothing more is read of the agent. */
 const WAITING = 512;
+/** Updates of one Run, after which another one begins. */
+const MOST = 2048;
 
 const NO_SERVICES: ClientServices = {
   readTextFile: false,
@@ -26,6 +28,8 @@ export interface LateParts {
   readonly faults: Faults;
   readonly used: UsedIds;
   readonly terminals: OwnTerminals;
+  /** The one before says all that it has first. */
+  readonly after: Promise<void>;
   /** Called once when nothing more is taken. */
   readonly over: () => void;
 }
@@ -42,8 +46,10 @@ export class LateTurn {
   #turn: AgentTurn | undefined;
   #state: "open" | "over" = "open";
   #heardAt = performance.now();
+  #taken = 0;
   #news = Promise.withResolvers<void>();
   readonly #opened: Promise<unknown>;
+  readonly #done = Promise.withResolvers<void>();
 
   /** Opens the Run. */
   constructor(parts: LateParts) {
@@ -52,17 +58,25 @@ export class LateTurn {
       if (runId !== undefined) return;
       // There is no Turn that it could be shown beside.
       for (const _ of this.#early) parts.faults.count("idle");
-      this.end();
-    }, () => this.end());
+      this.#close();
+    }, () => this.#close());
+  }
+
+  /** Resolves when the Host has everything. */
+  get done(): Promise<void> {
+    return this.#done.promise;
   }
 
   /** Takes an update that would belong to a Turn. */
   push(update: JsonObject): void {
-    if (this.#state === "over" || this.#isOfEndedTool(update)) return this.#parts.faults.count("ended_tool");
+    if (this.#state === "over") return this.#parts.faults.count("idle");
+    if (this.#isOfEndedTool(update)) return this.#parts.faults.count("ended_tool");
     this.#heardAt = performance.now();
     if (this.#turn === undefined) this.#early.push(update);
     else this.#turn.push(update);
     this.#news.resolve();
+    // What a Run is shown is remembered until its end.
+    if (++this.#taken >= MOST) this.end();
   }
 
   /** Undefined while the Host keeps up. */
@@ -79,6 +93,11 @@ export class LateTurn {
     this.#parts.over();
   }
 
+  #close(): void {
+    this.end();
+    this.#done.resolve();
+  }
+
   /** Whether an update is about a tool that another Run began: its card has ended with that one. */
   #isOfEndedTool({ sessionUpdate, toolCallId }: JsonObject): boolean {
     if (typeof toolCallId !== "string") return false;
@@ -88,6 +107,7 @@ export class LateTurn {
 
   async #work(sink: EngineSink, signal: AbortSignal): Promise<EngineOutcome> {
     const { faults, used, terminals } = this.#parts;
+    await this.#parts.after;
     const runId = `late-${crypto.randomUUID()}`;
     const input = { parts: [] };
     const turn = new AgentTurn({
@@ -108,6 +128,7 @@ export class LateTurn {
     signal.removeEventListener("abort", stop);
     await turn.drained();
     turn.close();
+    this.#done.resolve();
     return { kind: "completed", stopReason: "end_turn" };
   }
 

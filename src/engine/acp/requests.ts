@@ -101,7 +101,12 @@ export class Requests {
       );
     }
     if (question.page !== undefined) this.#pages.add(question.page.elicitationId);
-    return formAnswer(await this.#ask(turn, question, signal), kind);
+    const answer = await this.#ask(turn, question, signal);
+    // Whoever did not agree waits for no end of it.
+    if (question.page !== undefined && answer?.kind !== "values") {
+      this.#pages.delete(question.page.elicitationId);
+    }
+    return formAnswer(answer, kind);
   }
 
   /** What a person was sent to a page for is done. False where nobody was sent from here. */

@@ -83,6 +83,15 @@ Deno.test("[E2] what comes behind a cancelled prompt belongs to it and is not sh
   assertEquals(stage.log.faults(), ["idle"]);
 });
 
+Deno.test("[E2] an agent that never stops speaking beside prompts speaks in one Run after the other, in order", async () => {
+  await using stage = new Stage();
+  const visit = await stage.open();
+  const said = Array.from({ length: 5000 }, (_, at) => `${at} `);
+  await visit.run(said.map((each) => `after ${words(each)}`).join("\n"));
+  const runs = await beside(visit, 3);
+  assertEquals(runs.join(""), said.join(""));
+});
+
 Deno.test("[E2] a Session that is closed ends what is said beside its prompts", async () => {
   await using stage = new Stage();
   const visit = await stage.open();
