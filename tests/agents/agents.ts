@@ -5,9 +5,9 @@
  * Usage: `deno task agents`. Where the npm registry does not answer and the packages are not in the cache, an agent is skipped, which is
  * said.
  *
- * Tried, and not here: OpenCode 1.18.33 (`opencode acp`, 170 MB for each of two builds) answers `initialize` and `session/new` without a
+ * Tried, and not here: OpenCode 1.18.33 (`opencode acp`, 350 MB with both of its builds) answers `initialize` and `session/new` without a
  * network, from a list of models that it brings along, and leaves the first prompt without an answer while its own service is out of
- * reach; only its configuration file would point it elsewhere.
+ * reach. It was not pointed at a model on loopback.
  */
 import { assert, assertEquals } from "@std/assert";
 import { atPlace, behind, freshWork, packagesOf } from "./place.ts";
