@@ -1,5 +1,5 @@
 /**
- * The Runtime Host: its contract, its errors, its vocabulary, and the embedded Host with its stores.
+ * The Runtime Host: its contract, its errors, its vocabulary, the embedded Host with its stores, and the contract over a stream of bytes.
  *
  * @module
  */
@@ -10,4 +10,5 @@ export { LocalHost, type LocalHostOptions } from "./local/host.ts";
 export type * from "./store/contract.ts";
 export { type FolderStoreOptions, openFolderStore, type StorePoint } from "./store/folder.ts";
 export { MemoryStore } from "./store/memory.ts";
+export * from "./wire/mod.ts";
 export type * from "../model/mod.ts";
