@@ -1,6 +1,7 @@
 import { AGENT_MUTANTS } from "./agent.ts";
 import { BEYOND_MUTANTS } from "./beyond.ts";
 import { CARD_MUTANTS } from "./cards.ts";
+import { DAEMON_MUTANTS } from "./daemon.ts";
 import { FILE_MUTANTS } from "./files.ts";
 import { FRONT_MUTANTS } from "./front.ts";
 import { HOST_MUTANTS } from "./host.ts";
@@ -21,6 +22,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...FILE_MUTANTS,
   ...FRONT_MUTANTS,
   ...HOST_MUTANTS,
+  ...DAEMON_MUTANTS,
   ...BEYOND_MUTANTS,
   ...AGENT_MUTANTS,
   ...WIRE_MUTANTS,
