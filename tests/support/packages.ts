@@ -4,7 +4,7 @@ export type Pins = Readonly<Record<string, string>>;
 /** How long an installation may take. */
 const INSTALL_MS = 300_000;
 /** How long the registry may take to say that it has a package. */
-const ASK_MS = 20_000;
+const ASK_MS = 60_000;
 
 /** The registry does not answer, and the packages were not installed before. */
 export class RegistryUnreachable extends Error {
@@ -26,12 +26,13 @@ export async function installed(pins: Pins): Promise<string> {
   if (await exists(`${folder}/ready`)) return folder;
   await Deno.mkdir(folder, { recursive: true });
   await Deno.writeTextFile(`${folder}/package.json`, JSON.stringify({ private: true, dependencies: pins }));
+  const [first = ""] = Object.entries(pins).map(([name, version]) => `${name}@${version}`);
+  // Asked first: an installation takes minutes to find out that nobody is there.
+  const asked = await npm(["view", first, "version", "--loglevel=silent"], folder, ASK_MS);
+  if (!asked.success) throw new RegistryUnreachable();
   const install = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   const { success, stderr } = await npm(install, folder, INSTALL_MS);
   if (!success) {
-    const [first = ""] = Object.entries(pins).map(([name, version]) => `${name}@${version}`);
-    const asked = await npm(["view", first, "version", "--loglevel=silent"], folder, ASK_MS);
-    if (!asked.success) throw new RegistryUnreachable();
     const said = new TextDecoder().decode(stderr).replaceAll(/https?:\/\/[^\s"']+/g, "the registry");
     throw new Error(`npm could not install ${Object.keys(pins).join(", ")}: ${said}`);
   }
