@@ -8,6 +8,7 @@ const outbox = planterOf("src/host/local/outbox.ts", "tests/host/local/extension
 const connection = planterOf("src/host/local/connection.ts", "tests/host/local/extensions_test.ts");
 const session = planterOf("src/host/local/session.ts", "tests/host/local/extensions_test.ts");
 const agent = planterOf("src/engine/acp/agent.ts", "tests/process/extensions_test.ts");
+const outward = planterOf("src/engine/acp/outward.ts", "tests/process/extensions_test.ts");
 const engine = planterOf("src/engine/acp/extensions.ts", "tests/process/extensions_test.ts");
 const offered = planterOf("src/engine/acp/extensions.ts", "tests/process/metadata_test.ts");
 const hello = planterOf("src/engine/acp/hello.ts", "tests/process/metadata_test.ts");
@@ -57,6 +58,12 @@ export const BEYOND_MUTANTS: readonly Mutant[] = [
     "what the editor asks overtakes what it told",
     'if (message.method.startsWith("_")) await unlessAborted(this.#told, signal);',
     "",
+  ),
+  front(
+    "E1",
+    "any number of notifications waits for the Host",
+    "if (count >= LIMITS.extensionsWaiting ||",
+    "if (",
   ),
   taken(
     "E1",
@@ -157,7 +164,13 @@ export const BEYOND_MUTANTS: readonly Mutant[] = [
     "this.#binding = { mcpServers };\n    if (!same)",
   ),
 
-  agent(
+  outward(
+    "E1",
+    "what an agent says of a Session while it opens it is lost",
+    "this.#early.push([method, params]);",
+    "",
+  ),
+  outward(
     "E1",
     "an agent names Sessions as it likes",
     "{ sessionId, params: { ...params, sessionId } };",

@@ -43,6 +43,8 @@ export class EditorExtensions {
   readonly #over = new AbortController();
   /** Resolves when what the editor told is on its way: what it asks then does not come before it. */
   #told: Promise<void> = Promise.resolve();
+  /** What waits to be told, in number and length. */
+  #telling = { count: 0, length: 0 };
   /** Requests of the Engine that the editor has not answered. */
   readonly #asked = new Map<string, AbortController>();
 
@@ -82,7 +84,14 @@ export class EditorExtensions {
     const failed = () => log.warn("An extension notification of the editor was dropped", { method });
     try {
       const message = this.#message(method, raw);
-      this.#told = this.#told.then(() => host.notify(message)).catch(failed);
+      const length = lengthOf(message.params);
+      const { count, length: waiting } = this.#telling;
+      if (count >= LIMITS.extensionsWaiting || waiting + length > LIMITS.extensionsLength) return failed();
+      this.#telling = { count: count + 1, length: waiting + length };
+      this.#told = this.#told.then(() => host.notify(message)).catch(failed).finally(() => {
+        const { count, length: waiting } = this.#telling;
+        this.#telling = { count: count - 1, length: waiting - length };
+      });
     } catch {
       failed();
     }
@@ -104,7 +113,7 @@ export class EditorExtensions {
     const params = raw === undefined || raw === null ? {} : raw;
     if (typeof params !== "object" || Array.isArray(params)) throw invalidParams("", "an object");
     const message = { method, params: params as JsonObject };
-    if (JSON.stringify(params).length > LIMITS.extensionLength) {
+    if (lengthOf(params) > LIMITS.extensionLength) {
       throw new RequestError(
         -32602,
         `Invalid params: those of an extension method are at most ${LIMITS.extensionLength} characters long`,
@@ -176,6 +185,15 @@ export class EditorExtensions {
   /** Nothing is said about a Session that this connection gave up. */
   #concerns({ sessionId }: ExtensionMessage): boolean {
     return sessionId === undefined || this.#parts.sessions.owns(sessionId);
+  }
+}
+
+/** UTF-16 units of the JSON of parameters; Infinity for those that are nested too deeply to be written. */
+function lengthOf(params: object): number {
+  try {
+    return JSON.stringify(params).length;
+  } catch {
+    return Infinity;
   }
 }
 

@@ -169,3 +169,19 @@ Deno.test("[E1] what an editor asks does not come before what it told, but for a
   assertEquals((await front.answer(late.id)).error?.code, -32800);
   await front.end();
 });
+
+Deno.test("[E1] what waits to be told is bounded", async () => {
+  const { front, beyond } = await fronted();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  beyond.telling = promise;
+  for (let n = 0; n < LIMITS.extensionsWaiting + 1; n++) {
+    await front.send({ jsonrpc: "2.0", method: "_n", params: { n } });
+  }
+  await front.request("authenticate", { methodId: "a" });
+  beyond.said.length = 0;
+  resolve();
+  await front.request("_last", {});
+  assertEquals(beyond.said.length, LIMITS.extensionsWaiting + 1);
+  assertEquals(beyond.said.at(-2)?.params, { n: LIMITS.extensionsWaiting - 1 });
+  await front.end();
+});

@@ -39,6 +39,16 @@ Deno.test("[E1] a Session has its own name on each side, in what the editor says
     assertEquals(await editor.request("_echo", { sessionId, more: 1 }), {
       params: { sessionId: "own-1", more: 1 },
     });
+    for (const n of [1, 2]) {
+      await editor.until(
+        ({ message }) => {
+          if (message?.kind !== "notification" || message.method !== "_opening") return undefined;
+          return fields(message.params).sessionId === sessionId && fields(message.params).n === n ||
+            undefined;
+        },
+        `what the agent says ${n === 1 ? "before" : "behind"} its naming of the Session`,
+      );
+    }
     editor.notify("_news", { sessionId });
     assertEquals((await heardBy(editor)).at(-1), { method: "_news", params: { sessionId: "own-1" } });
     const { stopReason, screen } = await tell(editor, sessionId, "ask");

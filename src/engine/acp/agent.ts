@@ -6,12 +6,12 @@ import type { ClientServices } from "../../host/contract.ts";
 import type { Faults } from "./faults.ts";
 import { greeting, type Hello, helloOf } from "./hello.ts";
 import type { EngineContext, ExtensionOutlet } from "../contract.ts";
-import type { ExtensionAnswer, ExtensionMessage } from "../../model/extension.ts";
+import type { ExtensionAnswer } from "../../model/extension.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
 import type { Log } from "../../model/log.ts";
 import { cut, recordOf } from "./shape.ts";
 import { ownLogins, type TerminalLogin } from "./logins.ts";
-import { reachesEditor } from "./extensions.ts";
+import { Outward } from "./outward.ts";
 import { RequestError } from "@agentclientprotocol/sdk";
 import { untilAborted } from "../waiting.ts";
 
@@ -70,6 +70,7 @@ export class Agent {
   readonly #process: AgentProcess;
   readonly #link: AgentLink;
   readonly #seats = new Map<string, Seat>();
+  readonly #outward: Outward;
   readonly #early = new Map<string, JsonObject[]>();
   readonly #over = new AbortController();
   readonly #fallen = Promise.withResolvers<void>();
@@ -85,6 +86,12 @@ export class Agent {
     this.#parts = parts;
     this.faults = parts.faults;
     this.#process = AgentProcess.start(parts.command, parts.log);
+    this.#outward = new Outward({
+      outlet: parts.outlet,
+      hostId: (sessionId) => this.#seats.get(sessionId)?.context.sessionId,
+      opening: () => this.#opening > 0,
+      faults: parts.faults,
+    });
     this.#link = new AgentLink(this.#process, {
       update: (params) => this.#update(recordOf(params)),
       answered: (sessionId) => this.#seats.get(sessionId)?.answered(),
@@ -273,6 +280,7 @@ export class Agent {
   #forgetEarly(): void {
     for (const updates of this.#early.values()) for (const _ of updates) this.faults.count("foreign");
     this.#early.clear();
+    this.#outward.opened();
   }
 
   #room(): Promise<void> | undefined {
@@ -290,42 +298,11 @@ export class Agent {
       if (![...this.#seats.values()].some((seat) => seat.completed(params))) this.faults.count("stray");
       return;
     }
-    const { outlet } = this.#parts;
-    if (outlet === undefined || !reachesEditor(method)) return this.faults.count("unheard");
-    const named = this.#named(params);
-    if (named === undefined) return this.faults.count("foreign");
-    outlet.notify({ method, ...named });
-  }
-
-  /** Asks the editor what only the two of them know. */
-  async #outward(
-    outlet: ExtensionOutlet,
-    method: string,
-    params: JsonObject,
-    signal: AbortSignal,
-  ): Promise<Json> {
-    const named = this.#named(params);
-    if (named === undefined) {
-      this.faults.count("foreign");
-      throw refused(-32002, "There is no such Session");
-    }
-    const answer = await outlet.call({ method, ...named }, signal);
-    if (answer.kind === "result") return answer.result;
-    throw refused(answer.code, answer.message, answer.data);
-  }
-
-  /** Params with the Host's id of the Session instead of the agent's; undefined where the agent was given no such Session. */
-  #named(params: JsonObject): Pick<ExtensionMessage, "sessionId" | "params"> | undefined {
-    if (typeof params.sessionId !== "string") return { params };
-    const sessionId = this.#seats.get(params.sessionId)?.context.sessionId;
-    return sessionId === undefined ? undefined : { sessionId, params: { ...params, sessionId } };
+    this.#outward.notify(method, params);
   }
 
   async #request(method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> {
-    const { outlet } = this.#parts;
-    if (outlet !== undefined && reachesEditor(method)) {
-      return await this.#outward(outlet, method, params, signal);
-    }
+    if (this.#outward.takes(method)) return await this.#outward.request(method, params, signal);
     const sessionId: Json | undefined = params.sessionId;
     if (typeof sessionId !== "string") {
       this.faults.count("refused");

@@ -88,7 +88,10 @@ async function serve({ hello = {}, gated = false, commands }: Traits): Promise<v
           return send({ id, error: { code: -32000, message: "Authentication required" } });
         }
         const sessionId = params.sessionId ?? `own-${++sessions}`;
+        // Before and right behind the answer that names the Session.
+        send({ method: "_opening", params: { sessionId, n: 1 } });
         reply({ ...(method === "session/new" && { sessionId }), modes: MODES });
+        send({ method: "_opening", params: { sessionId, n: 2 } });
         const update = { sessionUpdate: "available_commands_update", availableCommands: commands };
         if (commands !== undefined) send({ method: "session/update", params: { sessionId, update } });
         return;
