@@ -27,6 +27,7 @@ export async function doctor(options: ServeOptions, screen: Screen): Promise<num
   const plan = planStore(options.store, machine);
   const store = await describeStore(plan);
   for (const line of store.lines) screen.line(`  ${line}`);
+  if (plan.kind === "folder") screen.line(`  ${await describeRunning(plan.folder)}`);
 
   section("What this run may do");
   const rows = abilities(plan, machine.cwd);
@@ -43,7 +44,7 @@ export async function doctor(options: ServeOptions, screen: Screen): Promise<num
   const agentHealthy = command === undefined || await tryAgent(command, machine.cwd, screen, section);
 
   section("Settings for your editor");
-  const launch = forEditors(command);
+  const launch = forEditors(command, options.host?.kind === "auto" ? "auto" : "none");
   screen.line(`  They start: ${commandLine(launch)}`);
   screen.line("  Narrow them by naming folders, as in --allow-read=/home/you/projects.");
   for (const { editor, place, text } of editorSettings(launch)) {
@@ -54,15 +55,38 @@ export async function doctor(options: ServeOptions, screen: Screen): Promise<num
   return healthy && agentHealthy && store.usable ? 0 : 1;
 }
 
-/** How editors should start this program: its Sessions, the project's files, and running what the user approves. */
-function forEditors(command: readonly string[] = []): Launch {
+/** Whether a Host in a process of its own runs for a state folder. */
+async function describeRunning(folder: string): Promise<string> {
+  const { statusOf } = await import("./daemon/caller.ts");
+  try {
+    const found = await statusOf({ kind: "state", folder }, new AbortController().signal);
+    if (found === undefined) return "No Host in a process of its own is running";
+    const { pid, version, connections, sessions } = found;
+    const counts = `editors ${connections}, open Sessions ${sessions.length}`;
+    return `A Host in a process of its own is running: process ${pid}, version ${version}, ${counts}`;
+  } catch (error) {
+    return `A Host in a process of its own cannot be asked: ${
+      error instanceof Error ? error.message : String(error)
+    }`;
+  }
+}
+
+/**
+ * How editors should start this program: its Sessions, the project's files, and running what the user approves. A Host that outlives
+ * them is reached by a socket, and its agents get variables of the editor.
+ */
+function forEditors(command: readonly string[] = [], host: "auto" | "none" = "none"): Launch {
   const permissions: Permissions = {
-    env: stateVariables(Deno.build.os),
+    env: host === "auto" || stateVariables(Deno.build.os),
+    ...(host === "auto" && { net: true }),
     read: Deno.build.standalone ? [WORKSPACE] : true,
     write: true,
     run: true,
   };
-  return launchSelf(permissions, command.length === 0 ? [] : ["--", ...command]);
+  return launchSelf(permissions, [
+    ...(host === "auto" ? ["--host", "auto"] : []),
+    ...(command.length === 0 ? [] : ["--", ...command]),
+  ]);
 }
 
 /** Tries the agent behind `--` and says what it saw. */
