@@ -91,11 +91,11 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
     "if (request.until <= now) this.#overdue(request);",
     "if (request.until < 0) this.#overdue(request);",
   ),
-  requests(
+  wire("served_streams", "recovery")(
     "R2",
-    "a read of a Subscription that is lost is left waiting",
-    "      if (request.stream !== stream) continue;\n",
-    "      if (request.stream !== -1) continue;\n",
+    "an opening that is asked for again opens another Subscription",
+    "const known = this.#streams.get(stream);",
+    "const known = this.#streams.get(-1);",
   ),
   wire("served_streams", "recovery")(
     "R2 W3",

@@ -17,6 +17,7 @@ import {
   worldOf,
 } from "../local/world.ts";
 import { Wire, type WireOptions } from "./line.ts";
+import { helloOf, Raw } from "./raw.ts";
 import { watched } from "./watched.ts";
 
 /** A wire whose clients dial again at once. */
@@ -79,6 +80,7 @@ for (const [where, before] of CUTS) {
         numbers.push(...batch.frames.map((_, at) => batch.first + at));
         frames.push(...batch.frames);
         if (batch.frames.some(fits)) return;
+        if (batch.frames.length === 0) throw new Error("The Subscription ended");
       }
     };
     await engine.say("a");
@@ -99,6 +101,25 @@ for (const [where, before] of CUTS) {
     assertEquals(wire.taps.length, 3);
   });
 }
+
+Deno.test("[R2] [W3] an opening whose answer was lost is found again, and not done twice", async () => {
+  const engine = speaking();
+  await using world = worldOf(engine.script);
+  const asked: string[] = [];
+  await using wire = wireOf(world, { connect: noting(world, asked) });
+  const remote = await wire.connect("c1");
+  done(await remote.sessions.create({ sessionId: "s1", cwd: "/w", roots: [], mcpServers: [] }));
+  wire.tap.deafen();
+  const opening = remote.sessions.open("s1", NO_SERVICES);
+  await settle(world.clock);
+  wire.tap.cut();
+  const subscription = await opening;
+  await started(remote, "t1");
+  await engine.say("once");
+  engine.end();
+  assertEquals(textOf(await until(subscription, ended)), "once");
+  assertEquals(asked.filter((operation) => operation === "sessions.open").length, 1);
+});
 
 Deno.test("[W3] a once operation whose answer is lost is unknown and never sent again; operations by key are", async () => {
   await using world = worldOf(() => Promise.resolve());
@@ -353,6 +374,17 @@ Deno.test("[R4] an Artifact is read in parts, to its very end", async () => {
   assertEquals(await read(200, 1500), bytes.subarray(200, 1700));
   assertEquals(await read(2500, 10), new Uint8Array(0));
   assertEquals(Math.max(...lengths), 1000);
+  const raw = new Raw(await wire.dial());
+  await raw.say(helloOf());
+  await raw.until("welcome");
+  const { value } = await raw.ask(1, "artifacts.read", {
+    sessionId: "s1",
+    artifactId,
+    offset: 0,
+    length: 1e9,
+  });
+  assertEquals(Uint8Array.fromBase64((value as { readonly bytes: string }).bytes).length, 1000);
+  raw.close();
 });
 
 Deno.test("[W3] a watch goes on after the Host has started anew", async () => {
