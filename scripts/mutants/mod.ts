@@ -1,5 +1,6 @@
 import { AGENT_MUTANTS } from "./agent.ts";
 import { BEYOND_MUTANTS } from "./beyond.ts";
+import { ARCHIVE_MUTANTS } from "./archive.ts";
 import { CARD_MUTANTS } from "./cards.ts";
 import { DAEMON_MUTANTS } from "./daemon.ts";
 import { FILE_MUTANTS } from "./files.ts";
@@ -26,4 +27,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...BEYOND_MUTANTS,
   ...AGENT_MUTANTS,
   ...WIRE_MUTANTS,
+  ...ARCHIVE_MUTANTS,
 ];

@@ -1,5 +1,6 @@
 import { type AgentDescription, descriptions, type Introduction } from "./description.ts";
 import { AgentPool, type EngineLease } from "./agent_pool.ts";
+import type { EngineArchive } from "../../engine/archive.ts";
 import type {
   Engine,
   EngineContext,
@@ -120,7 +121,8 @@ export class AgentBook {
       : this.#pool.make(entry.description, entry.environment);
     return {
       profile: shown.profile,
-      ...(entry !== undefined && { extensions: this.#extensions(engineId) }),
+      ...(entry !== undefined &&
+        { extensions: this.#extensions(engineId), archive: this.#archive(engineId) }),
       open: (context) => this.#open(engineId, context),
       close: () => Promise.resolve(),
     };
@@ -134,6 +136,26 @@ export class AgentBook {
         await this.#ask(engineId).extensions?.call(message, client, signal) ??
           unknownExtension(message.method),
       notify: async (message, client) => await this.#ask(engineId).extensions?.notify(message, client),
+    };
+  }
+
+  #archive(engineId: string): EngineArchive {
+    const at = ({ archive }: Engine): EngineArchive => {
+      if (archive !== undefined) return archive;
+      throw new HostError("unavailable", `The agent "${engineId}" keeps no Sessions`);
+    };
+    return {
+      list: async (request, signal) => await at(this.#ask(engineId)).list(request, signal),
+      remove: async (keptAs, signal) => await at(this.#ask(engineId)).remove(keptAs, signal),
+      take: async (kept, context, ...of) => {
+        const lease = this.#lease(engineId, context.sessionId);
+        try {
+          return withLease(await at(lease.engine).take(kept, context, ...of), lease);
+        } catch (error) {
+          await lease.release();
+          throw error;
+        }
+      },
     };
   }
 

@@ -59,8 +59,8 @@ export class Daemon {
     this.#since = this.#idleSince = clock.now();
     this.#server = new HostServer({
       connect: (connectionId, client) => {
-        const connection = host.connect(connectionId);
         const introduction = introductionOf(client.details);
+        const connection = host.connect(connectionId, introduction?.defaultEngine);
         if (introduction === undefined) return connection;
         book.introduce(introduction);
         return editorConnection(connection, { book, introduction, settled: (id) => this.#settled(id) });

@@ -32,6 +32,8 @@ export interface ConnectionParts {
   /** The registry where something has opened it. Never rejects. */
   readonly opened: () => Promise<Registry | undefined>;
   readonly catalogue: Catalogue;
+  /** The Engine whose own Sessions are listed. */
+  readonly engineId: string;
   readonly watchers: Watchers;
   /** What goes beyond the contract, loaded when it is first needed. */
   readonly extensions: () => Promise<Extensions>;
@@ -118,7 +120,11 @@ export class LocalConnection implements RuntimeHost {
         }),
       get: async (sessionId) => {
         this.#check(["Session", sessionId]);
-        const info = await (await this.#parts.registry()).find(sessionId, this.#client);
+        const info = await (await this.#parts.registry()).find(
+          this.#parts.engineId,
+          sessionId,
+          this.#client,
+        );
         if (info !== undefined) return info;
         throw new HostError("not_found", `There is no Session "${sessionId}"`, { data: { sessionId } });
       },
@@ -126,7 +132,7 @@ export class LocalConnection implements RuntimeHost {
         this.#check();
         const registry = await this.#parts.registry();
         const most = this.#parts.listPage;
-        return await registry.list({
+        return await registry.list(this.#parts.engineId, {
           cwd,
           cursor,
           limit: Math.max(1, Math.min(limit ?? most, most)),
@@ -135,7 +141,7 @@ export class LocalConnection implements RuntimeHost {
       },
       remove: async (sessionId) => {
         this.#check(["Session", sessionId]);
-        await (await this.#parts.registry()).remove(sessionId);
+        await (await this.#parts.registry()).remove(this.#parts.engineId, sessionId);
         this.#parts.watchers.announce({ type: "removed", sessionId });
       },
       bind: (request) => this.#bind(request),
@@ -262,7 +268,7 @@ export class LocalConnection implements RuntimeHost {
       if (!(error instanceof HostError && error.code === "not_found")) throw error;
       const registry = await this.#parts.registry();
       const taker = { connectionId, roots, mcpServers, meta, client: this.#client };
-      if (!await registry.adopt(sessionId, taker)) throw error;
+      if (!await registry.adopt(this.#parts.engineId, sessionId, taker)) throw error;
       return await bind();
     }
   }

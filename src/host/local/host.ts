@@ -68,13 +68,17 @@ export class LocalHost {
     this.#hostEpoch = options.ids.next();
   }
 
-  /** Makes a connection. Does no I/O. */
-  connect(connectionId: string): RuntimeHost {
+  /**
+   * Makes a connection. Does no I/O. The Sessions that the Engine `engineId` keeps by itself are listed on it; those of the default one
+   * where it is absent.
+   */
+  connect(connectionId: string, engineId: string = this.#options.defaultEngine): RuntimeHost {
     const { limits = LIMITS } = this.#options;
     const connection = new LocalConnection(connectionId, {
       registry: () => this.#opened(),
       opened: async () => await this.#registry?.catch(() => undefined),
       catalogue: this.#catalogue,
+      engineId,
       watchers: this.#watchers,
       extensions: () => this.#extensions ??= this.#extend(),
       listPage: limits.listPage,
@@ -139,7 +143,6 @@ export class LocalHost {
     return this.#open = new Registry({
       store,
       engineOf: (engineId) => this.#catalogue.find(engineId),
-      defaultEngine: this.#catalogue.find(this.#options.defaultEngine),
       parts: {
         storeId: store.storeId,
         hostEpoch: this.#hostEpoch,

@@ -15,8 +15,6 @@ import type { HostParts } from "./works.ts";
 export interface RegistryOptions {
   readonly store: Store;
   readonly engineOf: (engineId: string) => Engine | undefined;
-  /** The Engine of new Sessions. */
-  readonly defaultEngine: Engine | undefined;
   readonly parts: HostParts;
 }
 
@@ -31,15 +29,11 @@ export class Registry {
   /** The listing entries of those that are held, as they are now. */
   readonly #held = new Map<string, Session>();
 
-  readonly #archive: Archive | undefined;
-  readonly #listing: Listing | undefined;
+  /** Of Engines that were asked for their own Sessions, by their ids. */
+  readonly #archives = new Map<string, { readonly engine: Engine; readonly archive: Archive }>();
 
   constructor(options: RegistryOptions) {
     this.#options = options;
-    const { defaultEngine, store, parts } = options;
-    if (defaultEngine?.archive === undefined) return;
-    this.#archive = new Archive(defaultEngine, defaultEngine.archive, store, parts);
-    this.#listing = new Listing(store, this.#archive);
   }
 
   get store(): Store {
@@ -89,21 +83,28 @@ export class Registry {
     );
   }
 
-  /** A page of all Sessions, newest first; where the Engine of new ones keeps some by itself, those too. */
-  async list(request: ListRequest): Promise<SessionPage> {
-    const page = await (this.#listing?.page(request) ?? this.#own(request));
+  /** A page of all Sessions, newest first; where the Engine keeps some by itself, those too. */
+  async list(engineId: string, request: ListRequest): Promise<SessionPage> {
+    const archive = this.#archiveOf(engineId);
+    const page = archive === undefined
+      ? await this.#own(request)
+      : await new Listing(this.store, archive).page(request);
     return { ...page, sessions: page.sessions.map((info) => this.held(info.sessionId) ?? info) };
   }
 
   /** A Session, here or with the Engine; undefined where there is none. */
-  async find(sessionId: string, client: ClientServices | undefined): Promise<SessionInfo | undefined> {
+  async find(
+    engineId: string,
+    sessionId: string,
+    client: ClientServices | undefined,
+  ): Promise<SessionInfo | undefined> {
     const own = this.held(sessionId) ?? await this.store.get(sessionId);
-    return own ?? (await this.#archive?.find(sessionId, client))?.info;
+    return own ?? (await this.#archiveOf(engineId)?.find(sessionId, client))?.info;
   }
 
-  /** Takes over a Session that only the Engine of new ones has. False where that does not have it either. */
-  async adopt(sessionId: string, taker: Taker): Promise<boolean> {
-    const archive = this.#archive;
+  /** Takes over a Session that only the Engine has. False where that does not have it either. */
+  async adopt(engineId: string, sessionId: string, taker: Taker): Promise<boolean> {
+    const archive = this.#archiveOf(engineId);
     const outside = await archive?.find(sessionId, taker.client);
     if (archive === undefined || outside === undefined) return false;
     for (let gone; (gone = this.#leaving.get(sessionId)) !== undefined;) await gone;
@@ -132,24 +133,26 @@ export class Registry {
     return [...this.#held.values()].map((session) => session.activity);
   }
 
-  /** Removes a Session with all that it has. Silent where there is none. */
-  async remove(sessionId: string): Promise<void> {
+  /** Removes a Session with all that it has, here and with its Engine. Silent where there is none. */
+  async remove(engineId: string, sessionId: string): Promise<void> {
     for (let gone; (gone = this.#leaving.get(sessionId)) !== undefined;) await gone;
-    const archive = this.#archive;
-    if (archive === undefined) return await this.#vacate(sessionId);
-    const own = this.held(sessionId) ?? await this.store.get(sessionId);
-    const outside = own === undefined ? await archive.find(sessionId, undefined) : undefined;
-    if (outside !== undefined) return await archive.remove(outside.kept.keptAs);
+    const archive = this.#archiveOf(engineId);
+    const held = this.held(sessionId);
+    if (archive === undefined && held?.keptAs === undefined) return await this.#vacate(sessionId);
+    const own = held ?? await this.store.get(sessionId);
+    const outside = own === undefined ? await archive?.find(sessionId, undefined) : undefined;
+    if (outside !== undefined) return await archive?.remove(outside.kept.keptAs);
     await this.#vacate(sessionId);
-    const { keptAs, engineId } = own ?? {};
+    const { keptAs } = own ?? {};
+    const keeper = own && this.#archiveOf(own.engineId);
     // It is gone here, which is what was asked for; what the Engine still has of it would be listed again.
-    if (keptAs !== undefined && engineId === archive.engineId) await this.#try(() => archive.remove(keptAs));
+    if (keptAs !== undefined && keeper !== undefined) await this.#try(() => keeper.remove(keptAs));
   }
 
   /** Ends all Runs and lets go of all Sessions; none is taken hold of any more. Failures are logged. */
   async close(): Promise<void> {
     this.#state = "closed";
-    this.#archive?.close();
+    for (const { archive } of this.#archives.values()) archive.close();
     const drained = [...this.#sessions.values()].map((held) =>
       this.#try(async () => {
         const session = await held;
@@ -211,6 +214,19 @@ export class Registry {
       await store.close();
       throw error;
     }
+  }
+
+  /** What an Engine keeps by itself; undefined for one that keeps nothing. */
+  #archiveOf(engineId: string): Archive | undefined {
+    const { store, engineOf, parts } = this.#options;
+    const engine = engineOf(engineId);
+    if (engine?.archive === undefined) return undefined;
+    const known = this.#archives.get(engineId);
+    // It may be another one by the same name.
+    if (known?.engine === engine) return known.archive;
+    const archive = new Archive(engine, engine.archive, store, parts);
+    this.#archives.set(engineId, { engine, archive });
+    return archive;
   }
 
   async #own({ cwd, cursor, limit }: ListRequest): Promise<SessionPage> {

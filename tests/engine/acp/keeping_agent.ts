@@ -53,6 +53,11 @@ export function keep(file: string, ...sessions: readonly KeptByAgent[]): void {
   Deno.writeTextFileSync(file, JSON.stringify(sessions));
 }
 
+/** The Sessions that the agent has. */
+export function keptBy(file: string): KeptByAgent[] {
+  return JSON.parse(Deno.readTextFileSync(file));
+}
+
 /** What the agent was asked so far. */
 export function askedOf(file: string): string[] {
   try {
@@ -67,7 +72,7 @@ type Message = { id?: unknown; method?: string; params?: Record<string, unknown>
 if (import.meta.main) {
   const { file, page = 100, can, fault }: Keeping = JSON.parse(Deno.args[0] ?? "{}");
   const able = (what: "list" | "load" | "resume" | "delete" | "close") => can?.includes(what) ?? true;
-  const read = (): KeptByAgent[] => JSON.parse(Deno.readTextFileSync(file));
+  const read = () => keptBy(file);
   const send = (message: Record<string, unknown>) => {
     const bytes = new TextEncoder().encode(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
     for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));

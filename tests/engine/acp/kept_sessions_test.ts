@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { askedOf, keep, type Keeping, keeping, type KeptByAgent, talked } from "./keeping_agent.ts";
+import { askedOf, keep, type Keeping, keeping, keptBy, type KeptByAgent, talked } from "./keeping_agent.ts";
 import { type Editor, withEditor } from "../../support/editor.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
 import { type Launch, script, withFolder } from "../../support/launch.ts";
@@ -112,7 +112,7 @@ Deno.test("[E4] what is begun through Gangway is listed once, beside what the ag
       await withGangway(launch({ page: 1 }), async (editor) => {
         const sessionId = await newSession(editor, cwd);
         assertEquals((await tell(editor, sessionId, "Hello")).stopReason, "end_turn");
-        assertEquals(JSON.parse(Deno.readTextFileSync(file)).length, 3);
+        assertEquals(keptBy(file).length, 3);
         assertEquals(new Set(ids(await listed(editor))), new Set([sessionId, "old-0", "old-1"]));
         assertEquals((await listed(editor)).length, 3);
         assertEquals(ids(await listed(editor, { cwd: "/nowhere" })), []);
@@ -202,7 +202,7 @@ Deno.test("[E4] [H4] a deleted Session is gone from the agent too; one that it c
             await editor.request("session/delete", { sessionId });
           }
           assertEquals(await listed(editor), []);
-          const left = JSON.parse(Deno.readTextFileSync(file)).length;
+          const left = keptBy(file).length;
           assertEquals(left, "can" in how ? 2 : 0);
         });
         await withGangway(launch(how), async (editor) => assertEquals(await listed(editor), []));
@@ -227,7 +227,7 @@ Deno.test("[E4] a Session that the agent lost goes on with a recap that no edito
       const { screen } = await tell(editor, sessionId, "What was it?");
       assertEquals(words(screen), ["I know 0"]);
       assertStringIncludes(JSON.stringify(screen), "was given a recap");
-      const [rebuilt] = JSON.parse(Deno.readTextFileSync(file)) as KeptByAgent[];
+      const [rebuilt] = keptBy(file);
       assertStringIncludes(JSON.stringify(rebuilt), "> Remember 7");
       const shown = words(await join(editor, "load", sessionId, cwd));
       assertEquals(shown, ["Remember 7", "I know 0", "What was it?", "I know 0"]);

@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { RuntimeHost, SessionInfo } from "../../../src/host/contract.ts";
 import { HostError } from "../../../src/host/errors.ts";
 import { LIMITS } from "../../../src/limits.ts";
@@ -32,6 +32,7 @@ async function pages(connection: RuntimeHost, limit: number, cwd?: string): Prom
   for (;;) {
     const page = await connection.sessions.list({ limit, cursor, cwd });
     all.push([...page.sessions]);
+    assert(all.length < 50, "The list has no end");
     if (page.cursor === undefined) return all;
     cursor = page.cursor;
   }

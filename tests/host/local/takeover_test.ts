@@ -250,8 +250,9 @@ Deno.test("[E4] what an Engine says between the past and the Session's beginning
   };
   const connection = world.host.connect("c1");
   await bind(connection);
-  while ((await connection.sessions.get("a")).title !== "Late title") await world.clock.turn();
-  const { commands } = await connection.sessions.get("a");
+  await world.clock.turn();
+  const { commands, title } = await connection.sessions.get("a");
+  assertEquals(title, "Late title");
   assertEquals(commands.map(({ name }) => name), ["late"]);
   await archive.contexts[0]?.title("And later");
   assertEquals((await connection.sessions.get("a")).title, "And later");
@@ -273,6 +274,15 @@ Deno.test("[E4] of a past that is too long the oldest Turns are left out, and th
   const turns = rows.filter((row) => row.startsWith("user"));
   assertEquals(turns.at(-1), "user Turn 39");
   assert(turns.length > 1 && turns.length <= 4, `${turns.length} Turns are left`);
+});
+
+Deno.test("[E4] a Session that was taken over and lost by the Engine is listed once, whatever the Engine calls it now", async () => {
+  const archive = new ScriptedArchive(kept("a", 25));
+  await using world = keeping(archive);
+  const connection = world.host.connect("c1");
+  await bind(connection);
+  await archive.contexts[0]?.state({ kept: "z" }, "z");
+  assertEquals((await connection.sessions.list({})).sessions.map(({ keptAs }) => keptAs), ["z"]);
 });
 
 for (const running of [true, false]) {
