@@ -118,6 +118,9 @@ export function parseCommand(args: readonly string[]): Command {
   const options = serveOptions(parsed, agent, mistakes);
   const mistake = mistakes[0];
   if (command === undefined || mistake !== undefined) return { kind: "mistake", message: mistake ?? "" };
+  if ((command === "host" || command === "sessions") && (agent ?? options.agent) !== undefined) {
+    return { kind: "mistake", message: `"${command}" takes no agent: editors bring their own` };
+  }
   const print = { json: parsed.json === true, all: parsed.all === true };
   switch (command) {
     case "serve":

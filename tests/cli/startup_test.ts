@@ -46,3 +46,14 @@ Deno.test("a handshake loads neither store nor Sessions nor what an Engine works
   // Each module costs its share of the start; the floor has the SDK and little else.
   assert(own.length <= 60, `${own.length} modules are loaded`);
 });
+
+Deno.test("an editor's door to a Host in another process loads neither store nor what Sessions work with", async () => {
+  const loaded = [
+    ...await loadedWith("mod.ts", "src/cli/mod.ts", "src/cli/daemon/remote.ts", "src/host/wire/client.ts"),
+  ];
+  const heavy = ["/host/store/", "/host/local/registry.ts", "/host/local/session.ts", "/host/wire/server.ts"];
+  heavy.push("/cli/daemon/daemon.ts", "/transport/web.ts", "/engine/workbench/session.ts", "/projection/");
+  assert(loaded.some((specifier) => specifier.endsWith("/host/wire/client.ts")), "the graph is read right");
+  assertEquals(loaded.filter((specifier) => heavy.some((part) => specifier.includes(part))), []);
+  assertEquals(loaded.filter((specifier) => specifier === "node:sqlite"), []);
+});

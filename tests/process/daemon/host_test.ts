@@ -6,7 +6,7 @@ import { listenOnSocket } from "../../../src/host/wire/transport/socket.ts";
 import { publishEndpoint } from "../../../src/host/wire/transport/endpoint.ts";
 import { readFirstLine, writeLine } from "../../../src/cli/daemon/first_line.ts";
 import { Rendezvous } from "../../../src/host/wire/transport/rendezvous.ts";
-import { script } from "../../support/launch.ts";
+import { permitted, script } from "../../support/launch.ts";
 import { withEditor } from "../../support/editor.ts";
 import { withHouse } from "./house.ts";
 
@@ -211,6 +211,44 @@ Deno.test("[A8] a Host that cannot be started says why, and the next request tri
       assertStringIncludes(error.message, "could not be started");
       await Deno.remove(house.state);
       await editor.request("session/list", {});
+    });
+  });
+});
+
+Deno.test("[W1] the permissions that the README names suffice for --host auto", async () => {
+  await withHouse(async (house) => {
+    const flags = ["--allow-env", "--allow-net", "--allow-read", "--allow-write", "--allow-run"];
+    const launch = permitted(flags, "mod.ts", "--state", house.state, "--host", "auto");
+    await withEditor({ launch, deadlineMs: 30_000 }, async (editor) => {
+      const sessionId = await openSession(editor, house.cwd);
+      assertEquals((await tell(editor, sessionId, "/say hello")).stopReason, "end_turn");
+      const words = Deno.readTextFileSync(`/proc/${await house.hostPid()}/cmdline`).split("\0");
+      assertEquals(words.filter((word) => word.startsWith("--allow")).toSorted(), flags.toSorted());
+    });
+  });
+});
+
+Deno.test("[A8] --host PATH takes a socket or a state folder, starts nothing, and says so where nobody is there", async () => {
+  await withHouse(async (house) => {
+    await withEditor({ launch: house.editor(), deadlineMs: 30_000 }, async (editor) => {
+      const sessionId = await openSession(editor, house.cwd);
+      for (const path of [house.state, `${house.state}/host/socket`]) {
+        const launch = script("mod.ts", "--agent", "workbench", "--state", house.state, "--host", path);
+        await withEditor({ launch, deadlineMs: 30_000 }, async (other) => {
+          await other.initialize();
+          const { sessions } = await other.request("session/list", {}) as {
+            sessions: { sessionId: string }[];
+          };
+          assertEquals(sessions.map((each) => each.sessionId), [sessionId]);
+        });
+      }
+    });
+    assertEquals((await house.run("host", "stop")).code, 0);
+    const launch = script("mod.ts", "--agent", "workbench", "--state", house.state, "--host", house.state);
+    await withEditor({ launch, deadlineMs: 30_000 }, async (editor) => {
+      await editor.initialize();
+      assertStringIncludes((await editor.refused("session/list", {})).message, "start it with gangway host");
+      assertEquals(await house.status(), undefined);
     });
   });
 });

@@ -129,6 +129,8 @@ async function withImpostor(
     closed.push(new Promise((resolve) => socket.onclose = resolve));
     socket.onmessage = async ({ data }) => {
       heard.push(String(data));
+      // It has heard what it should never have been told.
+      if (heard.length > 1) return socket.close();
       const word = await answer(String(data), server.addr.port);
       if (word !== undefined && socket.readyState === WebSocket.OPEN) socket.send(word);
     };
