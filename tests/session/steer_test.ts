@@ -27,7 +27,7 @@ Deno.test("[P6] [E1] words for the Turn at work go to it and are answered; a pro
   });
   assertEquals(words.ending, { stop: "end_turn", meta: { gangway: { steered: turn } } });
   assertEquals(inputs, [{ parts: WORDS.parts, meta: WORDS.meta }]);
-  const plain = await stage.prompt(sessionId, { parts: WORDS.parts });
+  const plain = await stage.prompt(sessionId, { parts: WORDS.parts, meta: { gangway: { steer: false } } });
   assertEquals([plain.ending, stage.host.ops("steer").length, stage.host.ops("start").length], [
     undefined,
     1,

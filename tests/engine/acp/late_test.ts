@@ -42,9 +42,11 @@ Deno.test("[E2] the next prompt ends what an agent says beside prompts, and its 
   await visit.host.when(() => visit.host.late.length === 1);
   const [late] = visit.host.late;
   await late!.sink.when(([name]) => name === "toolStart");
+  let over = false;
+  void late!.outcome.then(() => over = true);
   const { sink } = await visit.run("say fine");
   // An open tool would have kept it.
-  assertEquals(await late!.outcome, END);
+  assert(over);
   assertEquals(sink.said(), "fine");
   assertEquals(stage.log.faults(), ["late", "open_tool"]);
 });

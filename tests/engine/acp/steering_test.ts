@@ -22,7 +22,7 @@ Deno.test("[E1] words reach an agent while it works by the method that it names"
 
 const refused: readonly { name: string; manners?: Manners; turnId: string; prompt: string }[] = [
   { name: "that names no method", manners: {}, turnId: "turn1", prompt: "say a\nwait" },
-  { name: "that works on another Turn", turnId: "turn7", prompt: "say a\nwait" },
+  { name: "that works on another Turn", turnId: "turn7", prompt: "say a\nsteered" },
   { name: "that does not want them now", turnId: "turn1", prompt: "say a\nwait" },
   {
     name: "that does not know its own method",
