@@ -4,3 +4,5 @@
  * @module
  */
 export * from "./contract.ts";
+export type * from "./archive.ts";
+export type * from "./remembered.ts";
