@@ -99,7 +99,7 @@ export class AgentArchive implements EngineArchive {
     const found = new Map<string, KeptSession>();
     const seen = new Set<string>();
     let cursor: string | undefined;
-    while (seen.size < PAGES && found.size < MOST) {
+    for (let pages = 0; pages < PAGES && found.size < MOST; pages++) {
       const page = await agent.request("session/list", {
         ...(cwd !== undefined && { cwd }),
         ...(cursor !== undefined && { cursor }),

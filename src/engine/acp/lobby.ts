@@ -122,7 +122,8 @@ export class Lobby {
   async heard({ conversation, briefing }: Opened): Promise<void> {
     briefing.heard();
     conversation.owes = "nothing";
-    await conversation.remember();
+    // Where that fails it is told once more, which is no reason to fail what was done.
+    await conversation.remember().catch(() => {});
   }
 
   /** The Host needs a Session no more for now. One that the agent can take up again is closed there, once it is quiet. */
