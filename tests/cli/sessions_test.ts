@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { type Ended, House, withHouse } from "../process/daemon/house.ts";
+import { type Ended, type House, withHouse } from "../process/daemon/house.ts";
 import { ageOf, plain, stateOf, tableOf } from "../../src/cli/sessions/table.ts";
 import { LocalHost } from "../../src/host/local/host.ts";
 import { openFolderStore } from "../../src/host/store/folder.ts";
@@ -38,9 +38,9 @@ Deno.test("a table fits the terminal, shortens what is long, and shows nothing t
   assertEquals(lines.length, 4);
   assert(lines.every((line) => line.length <= 80), lines.join("\n"));
   assertMatch(lines[0]!, /^ID +LAST USED +STATE +TITLE +FOLDER$/);
-  assertMatch(lines[1]!, /^aaaaaaaa  1 h ago    idle   Mend \[31mthe recipe +~\/project$/);
-  assertMatch(lines[2]!, /w…  …\S+end$/);
-  assertMatch(lines[3]!, /^cccccccc  1 min ago/);
+  assertMatch(lines[1]!, /^aaaaaaaa {2}1 h ago {4}idle {3}Mend \[31mthe recipe +~\/project$/);
+  assertMatch(lines[2]!, /w… {2}…\S+end$/);
+  assertMatch(lines[3]!, /^cccccccc {2}1 min ago/);
 });
 
 Deno.test("ids that begin alike are shown as long as tells them apart", () => {

@@ -29,10 +29,10 @@ Deno.test("[W4] a Host's log is its user's alone and never takes more than twice
     const sink = boundedFileSink(path, 1000);
     for (let at = 0; at < 100; at++) sink.line(`line ${at} ${"x".repeat(40)}`);
     await sink.close();
-    const sizes = [path, `${path}.old`].map((each) => Deno.statSync(each).size);
+    const sizes = [(await Deno.stat(path)).size, (await Deno.stat(`${path}.old`)).size];
     assert(sizes.every((size) => size <= 1000), `${sizes}`);
     assert((await Deno.readTextFile(path)).includes("line 99"));
-    assertEquals((Deno.statSync(path).mode ?? 0) & 0o777, 0o600);
+    assertEquals(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o600);
   });
 });
 
@@ -74,7 +74,7 @@ Deno.test("[S9] a later Host knows an agent's command, and none of its variables
     first.introduce(told);
     const text = await Deno.readTextFile(options.file);
     assert(!text.includes("secret"), text);
-    assertEquals((Deno.statSync(options.file).mode ?? 0) & 0o777, 0o600);
+    assertEquals(((await Deno.stat(options.file)).mode ?? 0) & 0o777, 0o600);
     await first.close();
     const second = new AgentBook(options);
     assertEquals(second.engines.map(({ profile }) => profile.engineId), ["workbench", "mine"]);

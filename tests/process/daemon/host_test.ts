@@ -43,7 +43,7 @@ Deno.test("[W1] editors that start at once have one Host, of nobody's process gr
     }));
     assertEquals(new Set(pids).size, 1);
     for (const stream of [0, 1]) {
-      assertEquals(Deno.readLinkSync(`/proc/${pids[0]}/fd/${stream}`), "/dev/null");
+      assertEquals(await Deno.readLink(`/proc/${pids[0]}/fd/${stream}`), "/dev/null");
     }
     assertEquals(house.processes(), pids.slice(0, 1));
   });
@@ -222,7 +222,7 @@ Deno.test("[W1] the permissions that the README names suffice for --host auto", 
     await withEditor({ launch, deadlineMs: 30_000 }, async (editor) => {
       const sessionId = await openSession(editor, house.cwd);
       assertEquals((await tell(editor, sessionId, "/say hello")).stopReason, "end_turn");
-      const words = Deno.readTextFileSync(`/proc/${await house.hostPid()}/cmdline`).split("\0");
+      const words = (await Deno.readTextFile(`/proc/${await house.hostPid()}/cmdline`)).split("\0");
       assertEquals(words.filter((word) => word.startsWith("--allow")).toSorted(), flags.toSorted());
     });
   });

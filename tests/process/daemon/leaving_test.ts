@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { Editor, withEditor } from "../../support/editor.ts";
+import { type Editor, withEditor } from "../../support/editor.ts";
 import { openSession, promptParams, tell } from "../../support/talk.ts";
 import { choose, NEVER, permission } from "../../support/answers.ts";
 import type { Json } from "../../../src/model/json.ts";

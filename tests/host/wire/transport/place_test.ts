@@ -114,7 +114,7 @@ Deno.test("[W4] a Host's socket is for its user alone, and a file in its place s
   await withPlace(async (place) => {
     const path = place.socket(undefined);
     const listener = listenOnSocket(path);
-    assertEquals((Deno.lstatSync(path).mode ?? 0) & 0o777, 0o600);
+    assertEquals(((await Deno.lstat(path)).mode ?? 0) & 0o777, 0o600);
     await listener.close();
     await Deno.writeTextFile(path, "mine");
     assertThrows(() => listenOnSocket(path), HostError, "no socket");
@@ -130,8 +130,8 @@ Deno.test("[W3] a socket that a killed Host left is replaced", async () => {
       stderr: "null",
     });
     await left.output();
-    assert(Deno.lstatSync(path).isSocket);
-    Deno.chmodSync(path, 0o600);
+    assert((await Deno.lstat(path)).isSocket);
+    await Deno.chmod(path, 0o600);
     await assertRejects(() => dialSocket(path, NEVER), Deno.errors.ConnectionRefused);
     const listener = listenOnSocket(path);
     const arrivals = listener.connections[Symbol.asyncIterator]();

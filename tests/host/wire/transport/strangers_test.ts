@@ -217,7 +217,7 @@ Deno.test("[W4] each start of a Host has a secret of its own", async () => {
     for (let start = 0; start < 2; start++) {
       const listener = listenOnWeb(place);
       secrets.push(await Deno.readTextFile(place.secret));
-      assertEquals((Deno.lstatSync(place.secret).mode ?? 0) & 0o777, 0o600);
+      assertEquals(((await Deno.lstat(place.secret)).mode ?? 0) & 0o777, 0o600);
       await listener.close();
     }
     assert(secrets[0] !== secrets[1]);
