@@ -39,10 +39,11 @@ async function inTerminal(
   }).spawn();
   const writer = child.stdin.getWriter();
   await writer.write(new TextEncoder().encode(`${more.typed}\n`));
+  // Whoever takes this for the protocol ends with it.
+  await writer.close();
   const { stdout, stderr, code } = await child.output();
-  await writer.close().catch(() => {});
   const [said, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
-  return { said: said === "" ? {} : JSON.parse(said!), code, errors: errors! };
+  return { said: said?.startsWith("{") ? JSON.parse(said) : {}, code, errors: errors! };
 }
 
 /** The ways to log in that Gangway offers once it has met the agent. */
