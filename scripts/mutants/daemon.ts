@@ -16,7 +16,6 @@ const hostLock = transport("host_lock", "place");
 const web = transport("web", "strangers");
 const proof = transport("proof", "strangers");
 const pipe = transport("web_pipe", "strangers");
-const flow = transport("web_pipe", "streams");
 
 /** Faults of a Host in a process of its own: who reaches it, and what outlives an editor. */
 export const DAEMON_MUTANTS: readonly Mutant[] = [
@@ -140,12 +139,6 @@ export const DAEMON_MUTANTS: readonly Mutant[] = [
     "who sends more than was asked for is kept",
     "      if (this.#received - this.#taken > WINDOW) return this.refuse();\n",
     "",
-  ),
-  flow(
-    "W4",
-    "a writer does not wait for a reader who stalls",
-    "while (this.#end === undefined && this.#sent - this.#acknowledged >= WINDOW) await",
-    "while (this.#end !== undefined && this.#sent < 0) await",
   ),
   session("session")(
     "W1",
