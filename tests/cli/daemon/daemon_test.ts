@@ -4,6 +4,7 @@ import { type Desk, NEVER, NO_SERVICES, withDesk } from "./desk.ts";
 import { dialSocket } from "../../../src/host/wire/transport/socket.ts";
 import type { RemoteHost } from "../../../src/host/wire/client.ts";
 import { readFirstLine, writeLine } from "../../../src/cli/daemon/first_line.ts";
+import { systemClock } from "../../../src/system.ts";
 import type { WireStream } from "../../../src/host/wire/stream.ts";
 
 /** Begins a Turn that takes as long as it is let. */
@@ -114,6 +115,9 @@ Deno.test("[W1] a Host leaves after its idle time, and not while a Turn is at wo
     await second.turns.stop({ sessionId, run: live.run });
     await subscription.close();
     await second.close();
-    assertEquals(await ended, "idle");
+    const over = new AbortController();
+    const stayed = systemClock.sleep(10_000, over.signal).then(() => "stayed", () => "stayed");
+    assertEquals(await Promise.race([ended, stayed]), "idle");
+    over.abort();
   });
 });
