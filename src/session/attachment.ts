@@ -131,7 +131,12 @@ export class Attachment {
   forget(presentation: Presentation): void {
     const { turnId, known } = presentation.turn;
     this.#dialogs.closeAll("the Turn is over", turnId);
-    if (!presentation.over && known.kind !== "nothing") return presentation.leave("none");
+    if (!presentation.over && known.kind !== "nothing") {
+      presentation.leave("none");
+      // Its prompt was answered with an error: should the Turn turn up after all, it is stopped.
+      if (known.kind === "unknown") presentation.fence("fault");
+      return;
+    }
     this.#presentations.delete(turnId);
     this.#calls.end(turnId);
   }

@@ -150,3 +150,20 @@ Deno.test("[P2] a start that never left is sent again and fails in bounded time"
   assertEquals(asked.ending, { error: "host_unavailable" });
   await stage.sessions.shutdown();
 });
+
+Deno.test("[P8] [C5] a Turn that turns up after its prompt was given up is stopped, and nothing of it is shown", async () => {
+  const stage = new Stage();
+  const sessionId = await stage.create();
+  stage.host.script.start = () => Promise.resolve({ kind: "unknown", error: lost() });
+  stage.host.script.query = () => Promise.reject(lost());
+  const asked = await stage.prompt(sessionId);
+  await stage.clock.advance(LIMITS.queryTries * (LIMITS.queryMs + 2000));
+  assertEquals(asked.ending, { error: "outcome_unknown" });
+  const before = stage.client.events.length;
+  const { turnId } = stage;
+  stage.host.begin(turnId);
+  await settle();
+  assertEquals(stage.host.ops("stop"), [`stop ${turnId}`]);
+  assertEquals(stage.client.events.length, before);
+  await stage.sessions.shutdown();
+});
