@@ -107,12 +107,15 @@ export class FaultySubscription implements Subscription {
     const { random, habits, clock, tape, connectionId: by } = this.#parts;
     for (;;) {
       const impatient = this.#state === "gap" ? clock.sleep(random.between(0, 500)) : undefined;
+      const next = this.#real.next();
       const batch = await Promise.race([
-        this.#real.next(),
+        next,
         this.#closed.promise,
         this.#life?.over.promise,
         ...(impatient === undefined ? [] : [impatient]),
       ]);
+      // What comes in the moment of a close is lost.
+      if (batch === undefined) next.then(({ frames }) => this.#lose(frames), () => {});
       // What a killed process still had in its queue never arrives.
       if (batch === undefined || !this.#alive) return undefined;
       if (batch.frames.length === 0) return undefined;

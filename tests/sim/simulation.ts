@@ -9,6 +9,8 @@ import { type Between, type Connection, type Plant, World } from "./world.ts";
 export const PATIENCE_MS = 150_000;
 /** Milliseconds within which a close has to be over, whatever the Host does. */
 const CLOSE_MS = 5000;
+/** Milliseconds in which what a close leaves behind is settled, where requests may have to wait for a connection. */
+const REMOTE_MS = 60_000;
 /** Steps after which a simulation counts as running wild. */
 const STEPS = 60_000;
 
@@ -162,7 +164,7 @@ class Play {
       "every close is over",
     );
     const joining = connections.filter(({ user }) => user.waiting.length > 0);
-    await clock.run(CLOSE_MS);
+    await clock.run(this.#world.between === undefined ? CLOSE_MS : REMOTE_MS);
     this.#rest(
       "after close",
       (connection) =>

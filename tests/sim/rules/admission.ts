@@ -5,6 +5,8 @@ import type { Finding } from "./finding.ts";
 
 /** Tries of a Stop that stays without an answer. */
 const STOP_TRIES = 5;
+/** Milliseconds that a Stop's acknowledgement is waited for. */
+const STOP_MS = 2000;
 
 /** Operations on the Host: each Turn is started once, Stops name observed Runs, Subscriptions follow one another. */
 export function admission(facts: Facts): Finding[] {
@@ -72,7 +74,7 @@ function stops(facts: Facts): Finding[] {
       (answered?.seq ?? seq) < seq
     );
     const earlier = (sent.get(key) ?? []).filter(({ op }) => op.seq > (closed?.answered?.seq ?? -1));
-    if (earlier.some(({ over }) => over?.outcome === "done" && over.seq < seq)) {
+    if (earlier.some((each) => acknowledged(each, seq))) {
       found.push({ rule: "stop-once", what: `${what} was stopped after a Stop was acknowledged`, seq });
     }
     sent.set(key, [...earlier, stop]);
@@ -89,6 +91,11 @@ function stops(facts: Facts): Finding[] {
     }
   }
   return found;
+}
+
+/** Whether a Stop was acknowledged before some place, and while its sender waited for that. */
+function acknowledged({ op, over }: OpFacts, before: number): boolean {
+  return over?.outcome === "done" && over.seq < before && over.at - op.at < STOP_MS;
 }
 
 /** When each connection first heard of each Run. */

@@ -167,7 +167,9 @@ class Screen {
     }
     const start = prompt.starts.at(-1);
     if (!entry.ending.ok || entry.ending.value === "cancelled" || start === undefined) return;
-    for (const turnId of this.#stages.of(by, sessionId).elsewhere(start.op.seq)) {
+    // What ended in the step in which it started may have come too late for it.
+    const began = this.#facts.tape.entries.find(({ step }) => step === start.op.step)?.seq ?? start.op.seq;
+    for (const turnId of this.#stages.of(by, sessionId).elsewhere(began)) {
       if (this.#facts.promptOf.get(turnId)?.asked.by !== by) view.judgeEnded(turnId, entry.seq);
     }
   }
