@@ -5,6 +5,14 @@ const at = (name: string) => [`tests/session/${name}_test.ts`];
 /** Faults of `src/session/`. */
 export const SESSION_MUTANTS: readonly Mutant[] = [
   {
+    ids: ["P8"],
+    fault: "a Turn that turns up after its prompt was given up runs on unseen",
+    file: "src/session/attachment.ts",
+    find: '      if (known.kind === "unknown") presentation.fence("fault");\n',
+    replace: "",
+    tests: ["tests/session/races_test.ts"],
+  },
+  {
     ids: ["P1"],
     fault: "a Turn is presented only after its start was answered",
     file: "src/session/presentations.ts",
