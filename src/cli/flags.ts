@@ -99,7 +99,8 @@ export function parseCommand(args: readonly string[]): Command {
   const mistakes: string[] = [];
   const { own, agent } = splitCommand(args);
   const parsed = parseArgs([...own], {
-    string: [...TEXT_FLAGS],
+    // An id of digits stays the text that it is.
+    string: ["_", ...TEXT_FLAGS],
     boolean: [...PLAIN_FLAGS],
     alias: { h: "help", V: "version" },
     unknown: (arg, key) => {

@@ -55,6 +55,15 @@ Deno.test("a command line becomes a command", async (t) => {
       options: DEFAULTS,
       print: { json: false, all: false },
     }],
+    ...["33e4", "0012"].map((sessionId) =>
+      [`sessions delete ${sessionId}`, {
+        kind: "sessions",
+        action: "delete",
+        sessionId,
+        options: DEFAULTS,
+        print: { json: false, all: false },
+      }] as const
+    ),
     ["host --help", { kind: "help", about: "host" }],
     ["sessions show --help", { kind: "help", about: "sessions" }],
     ["demo", { kind: "demo" }],
