@@ -87,9 +87,9 @@ export function configSchema(): Record<string, unknown> {
   return z.toJSONSchema(schema, { target: "draft-7" });
 }
 
-/** The first fault, with its path. */
-function sentenceOf(error: z.ZodError): string {
-  const [issue] = error.issues;
+/** The first fault, with its path. A name that is mistyped comes before what is then missing. */
+function sentenceOf({ issues }: z.ZodError): string {
+  const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   if (issue === undefined) return "it cannot be understood";
   const place = issue.path.map(String).join(".");
   if (issue.code === "unrecognized_keys") {

@@ -21,7 +21,7 @@ Deno.test("a configuration names agents", () => {
 const mistakes: readonly (readonly [config: unknown, ...says: string[]])[] = [
   [{ agent: {} }, '"my.json"', "agent is not a setting"],
   [{ agents: { x: { command: "x", arg: [] } } }, "agents.x.arg is not a setting"],
-  [{ agents: { x: { comand: "x", arg: [] } } }, "agents.x.command"],
+  [{ agents: { x: { comand: "x", arg: [] } } }, "agents.x.comand, agents.x.arg are no settings"],
   [{ agents: { x: { command: 1 } } }, "agents.x.command"],
   [{ agents: { x: { command: "x", args: ["a", 1] } } }, "agents.x.args.1"],
   [{ agents: { "a b": { command: "x" } } }, "agents.a b is no name"],
