@@ -130,8 +130,8 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     ids: ["C5"],
     fault: "the fence is lifted with the answer",
     file: "src/session/attachment.ts",
-    find: 'if (!presentation.over && known.kind !== "nothing") return presentation.leave("none");',
-    replace: "",
+    find: 'if (!presentation.over && known.kind !== "nothing") {',
+    replace: "if (presentation.turn === undefined) {",
     tests: at("prompt"),
   },
   {
