@@ -3,8 +3,8 @@ import type { StoreChoice } from "./flags.ts";
 /** Where Sessions are kept, decided without touching the disk. */
 export type StorePlan =
   | { readonly kind: "folder"; readonly folder: string }
-  /** `why` is a sentence for the user where memory was not asked for. */
-  | { readonly kind: "memory"; readonly why?: string }
+  /** Where memory was not asked for, `why` is a sentence for the user, and `remedy` the part of it that says what to do. */
+  | { readonly kind: "memory"; readonly why?: string; readonly remedy?: string }
   /** The folder was named but its permission is missing; `why` names the flags. */
   | { readonly kind: "refused"; readonly why: string };
 
@@ -34,14 +34,25 @@ export function planStore(choice: StoreChoice, machine: Machine): StorePlan {
     }
     case "default": {
       const found = defaultFolder(machine);
-      if (found.kind === "unknown") return { kind: "memory", why: `${MEMORY_ONLY}: ${found.why}` };
+      if (found.kind === "unknown") return memoryOnly("", found.remedy);
       const missing = missingFlags(found.folder, found.folder, machine);
-      return missing === undefined ? { kind: "folder", folder: found.folder } : {
-        kind: "memory",
-        why: `${MEMORY_ONLY}: to keep them in "${found.folder}" start Gangway with ${missing}`,
-      };
+      return missing === undefined
+        ? { kind: "folder", folder: found.folder }
+        : memoryOnly(` in "${found.folder}"`, `start Gangway with ${missing}`);
     }
   }
+}
+
+/** Says why a command that cannot do without a state folder has none. */
+export function folderRefusal(plan: Exclude<StorePlan, { kind: "folder" }>): string {
+  if (plan.kind === "refused") return plan.why;
+  return plan.remedy === undefined
+    ? "What is kept in memory ends with its process: leave out --memory"
+    : `The state folder cannot be used: ${plan.remedy}`;
+}
+
+function memoryOnly(place: string, remedy: string): StorePlan {
+  return { kind: "memory", why: `${MEMORY_ONLY}: to keep them${place} ${remedy}`, remedy };
 }
 
 const MEMORY_ONLY = "Sessions are kept in memory only and end with this process";
@@ -56,7 +67,7 @@ function missingFlags(folder: string, asWritten: string, machine: Machine): stri
 
 type Found =
   | { readonly kind: "found"; readonly folder: string }
-  | { readonly kind: "unknown"; readonly why: string };
+  | { readonly kind: "unknown"; readonly remedy: string };
 
 /** The place that the operating system's conventions give to a program's state. */
 function defaultFolder(machine: Machine): Found {
@@ -67,9 +78,7 @@ function defaultFolder(machine: Machine): Found {
     if (answer === "denied") {
       return {
         kind: "unknown",
-        why: `to keep them start Gangway with --allow-env=${
-          variables.join(",")
-        }, or name a folder with --state`,
+        remedy: `start Gangway with --allow-env=${variables.join(",")}, or name a folder with --state`,
       };
     }
     // The conventions tell programs to ignore a relative path.
@@ -78,7 +87,7 @@ function defaultFolder(machine: Machine): Found {
   const place = folder(values);
   return place !== undefined ? { kind: "found", folder: place } : {
     kind: "unknown",
-    why: `neither ${variables.join(" nor ")} names a folder; name one with --state`,
+    remedy: `set ${variables.at(-1)}, or name a folder with --state`,
   };
 }
 

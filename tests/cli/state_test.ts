@@ -1,5 +1,5 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type Machine, planStore } from "../../src/cli/state.ts";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { folderRefusal, type Machine, planStore } from "../../src/cli/state.ts";
 
 interface Made {
   readonly os?: Machine["os"];
@@ -54,6 +54,10 @@ Deno.test("without the permission for the default place Sessions stay in memory,
       const plan = planStore({ kind: "default" }, machine(made));
       if (plan.kind !== "memory" || plan.why === undefined) throw new Error(`The plan is "${plan.kind}"`);
       for (const part of ["in memory only", ...parts]) assertStringIncludes(plan.why, part);
+      // A command that cannot do without the folder does not speak of memory.
+      const refusal = folderRefusal(plan);
+      for (const part of ["state folder cannot be used", ...parts]) assertStringIncludes(refusal, part);
+      assert(!refusal.includes("memory"), refusal);
     });
   }
 });

@@ -2,7 +2,7 @@ import { type Address, call, statusOf } from "./caller.ts";
 import type { Command } from "../flags.ts";
 import { HostError } from "../../host/errors.ts";
 import type { HostStatus } from "./status.ts";
-import { planStore, thisMachine } from "../state.ts";
+import { folderRefusal, planStore, thisMachine } from "../state.ts";
 import type { Screen } from "../screen.ts";
 
 /** Milliseconds that a Host may take to end. */
@@ -24,10 +24,7 @@ export async function hostCommand(command: Command & { kind: "host" }, screen: S
 export function addressFor(store: (Command & { kind: "host" })["options"]["store"]): Address {
   const plan = planStore(store, thisMachine());
   if (plan.kind === "folder") return { kind: "state", folder: plan.folder };
-  throw new HostError(
-    "unavailable",
-    plan.why ?? "A Host in a process of its own has a state folder: leave out --memory",
-  );
+  throw new HostError("unavailable", folderRefusal(plan));
 }
 
 async function status(address: Address, json: boolean, screen: Screen): Promise<number> {

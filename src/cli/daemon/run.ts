@@ -9,7 +9,7 @@ import { LocalHost } from "../../host/local/host.ts";
 import type { Listener } from "../../host/wire/transport/listener.ts";
 import { listenOnSocket } from "../../host/wire/transport/socket.ts";
 import type { Log } from "../../model/log.ts";
-import { type Machine, planStore, thisMachine } from "../state.ts";
+import { folderRefusal, type Machine, planStore, thisMachine } from "../state.ts";
 import { openFolderStore } from "../../host/store/folder.ts";
 import { publishEndpoint, withdrawEndpoint } from "../../host/wire/transport/endpoint.ts";
 import { randomIds, systemClock } from "../../system.ts";
@@ -54,12 +54,7 @@ export async function runHost(options: ServeOptions, screen: Screen): Promise<nu
 /** The place where those who look for the Host of this state folder find it, made ready. */
 function prepare({ store }: ServeOptions, machine: Machine): Rendezvous {
   const plan = planStore(store, machine);
-  if (plan.kind !== "folder") {
-    throw new HostError(
-      "unavailable",
-      plan.why ?? "A Host in a process of its own keeps Sessions in a folder: leave out --memory",
-    );
-  }
+  if (plan.kind !== "folder") throw new HostError("unavailable", folderRefusal(plan));
   new StateFolder(plan.folder).prepare();
   const place = new Rendezvous(plan.folder);
   place.prepare();
