@@ -52,6 +52,8 @@ export interface Limits {
   readonly queryTries: number;
   /** Milliseconds without a reply after which a start counts as lost and the Turn is queried. */
   readonly startMs: number;
+  /** Milliseconds without a page of the transcript after which the Subscription counts as lost. */
+  readonly readMs: number;
   /** Milliseconds that a cancelled prompt waits for the end of its Run before it is answered all the same. */
   readonly cancelMs: number;
   /** Milliseconds that a close waits for its Stops to be acknowledged. */
@@ -131,6 +133,7 @@ export const LIMITS: Limits = {
   queryMs: 2000,
   queryTries: 5,
   startMs: 10_000,
+  readMs: 4000,
   cancelMs: 700,
   closeMs: 1000,
   configureTries: 3,

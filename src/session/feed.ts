@@ -112,23 +112,31 @@ export class Feed {
 
   /**
    * Reads the transcript page by page, as fast as the Client takes what comes of it. When the Subscription is lost it begins again on
-   * the next one: `range` is asked anew, so that it says what is held by then.
+   * the next one: `range` is asked anew, so that it says what is held by then. Rejects with `host_unavailable` when no row comes for
+   * `recoveryMs`, however often a Subscription is opened.
    */
   async read(range: () => ReadRange, take: (row: Row) => void, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    let until = clock.now() + LIMITS.recoveryMs;
     for (;;) {
       const subscription = await this.ready(signal);
+      let rows = 0;
       try {
-        return await this.readOn(subscription, range(), take, signal);
+        return await this.readOn(subscription, range(), (row) => (rows++, take(row)), signal);
       } catch (error) {
         if (signal.aborted) throw signal.reason;
         if (!isLoss(error)) throw error;
+        if (rows > 0) until = clock.now() + LIMITS.recoveryMs;
+        if (clock.now() >= until) {
+          throw new SessionError("host_unavailable", "The Host does not show what is in the transcript");
+        }
         // Whatever was lost, the next Subscription can be read again.
         if (this.#state.kind === "open" && this.#state.subscription === subscription) this.reopen();
       }
     }
   }
 
-  /** Reads on one Subscription; its loss rejects with `unavailable`. */
+  /** Reads on one Subscription. Its loss rejects: `unavailable`, or a {@linkcode DeadlineError} where a page does not come. */
   async readOn(
     subscription: Subscription,
     range: ReadRange,
@@ -137,7 +145,10 @@ export class Feed {
   ): Promise<void> {
     let cursor: string | undefined;
     do {
-      const page = await unlessAborted(
+      const page = await within(
+        this.#options.clock,
+        LIMITS.readMs,
+        "a page of the transcript",
         subscription.read({ ...range, cursor, maxLength: LIMITS.pageLength }),
         signal,
       );
@@ -276,5 +287,5 @@ export class Feed {
 }
 
 function isLoss(error: unknown): boolean {
-  return error instanceof HostError && error.code === "unavailable";
+  return error instanceof DeadlineError || error instanceof HostError && error.code === "unavailable";
 }

@@ -97,8 +97,8 @@ Deno.test("many Sessions make a short list with a way to all of them", async () 
     const { stdout } = await house.run("sessions", "--json");
     const all: { sessionId: string }[] = JSON.parse(stdout);
     assertEquals([all.length, all[0]?.sessionId, all.at(-1)?.sessionId], [
-      1000,
-      "0999-session",
+      130,
+      "0129-session",
       "0000-session",
     ]);
   });

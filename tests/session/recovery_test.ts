@@ -52,6 +52,37 @@ Deno.test("[R2] a read that loses its Subscription begins again at the cut of th
   await stage.sessions.shutdown();
 });
 
+Deno.test("[R1] [R2] a page that never comes is a Subscription lost: the end is read on the next one, and settings arrive", async () => {
+  const stage = new Stage();
+  const sessionId = await stage.create();
+  const asked = await stage.prompt(sessionId);
+  const { turnId } = stage;
+  stage.host.message(turnId, "m", "text");
+  let reads = 0;
+  stage.host.script.read = (request) =>
+    reads++ === 0 ? new Promise(() => {}) : Promise.resolve(stage.host.page(request));
+  stage.host.end(turnId);
+  await stage.clock.advance(LIMITS.readMs - 1);
+  assertEquals([asked.ending, stage.host.subscriptions.length], [undefined, 1]);
+  await stage.clock.advance(100);
+  assertEquals(await asked.done, { stop: "end_turn" });
+  assertEquals([stage.client.text(), stage.host.ops("open").length], ["text", 2]);
+  await stage.sessions.shutdown();
+});
+
+Deno.test("[R1] [P3] a Host that opens and never shows a page fails the prompt after a minute", async () => {
+  const stage = new Stage();
+  const sessionId = await stage.create();
+  const asked = await stage.prompt(sessionId);
+  stage.host.script.read = () => new Promise(() => {});
+  stage.host.end(stage.turnId);
+  await stage.clock.advance(LIMITS.recoveryMs - LIMITS.readMs);
+  assertEquals(asked.ending, undefined);
+  await stage.clock.advance(2 * LIMITS.readMs);
+  assertEquals(asked.ending, { error: "host_unavailable" });
+  await stage.sessions.shutdown();
+});
+
 Deno.test("[R3] another store is not the same Session", async () => {
   const stage = new Stage();
   const sessionId = await stage.create();
