@@ -29,6 +29,8 @@ export interface Seat {
   room(): Promise<void> | undefined;
   /** A request about the Session. What it throws becomes the error. */
   request(method: string, params: JsonObject, signal: AbortSignal): Promise<unknown>;
+  /** The agent is gone. Called once, while it has its seat. */
+  fallen(): void;
 }
 
 /** What an agent is started with. */
@@ -109,6 +111,11 @@ export class Agent {
     return this.#state;
   }
 
+  /** Aborts when it falls, with an {@linkcode AgentFailure}. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
   /** The end of what it wrote to stderr. */
   get lastWords(): string {
     return this.#process.lastWords;
@@ -181,9 +188,14 @@ export class Agent {
     for (const update of early ?? []) seat.update(update);
   }
 
+  /** Whether this is who hears a Session. */
+  hears(sessionId: string, seat: Seat): boolean {
+    return this.#seats.get(sessionId) === seat;
+  }
+
   /** Hears a Session no more. */
   leave(sessionId: string, seat: Seat): void {
-    if (this.#seats.get(sessionId) === seat) this.#seats.delete(sessionId);
+    if (this.hears(sessionId, seat)) this.#seats.delete(sessionId);
   }
 
   /** A Turn begins. Returns what to call when it is over. */
@@ -233,6 +245,8 @@ export class Agent {
       this.#fall(exitSentence(await this.#process.ended, program));
     }
     await Promise.all([this.#link.done, this.#process.ended]);
+    for (const seat of this.#seats.values()) seat.fallen();
+    this.#seats.clear();
   }
 
   async #greet(): Promise<Hello> {

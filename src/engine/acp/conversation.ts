@@ -60,14 +60,15 @@ export class Conversation implements Seat {
   readonly settings: Settings = new Settings();
   /** The folders and MCP servers that it was opened with, to compare. */
   readonly bound: string;
-  /** Whose Session it is; another one after the Host opened it anew. */
-  context: EngineContext;
   /** Ids of messages and tools that this Session has had. */
   readonly used: UsedIds;
   /** Whether the agent is still to be told what was said before. */
   owes: "recap" | "nothing" = "nothing";
   readonly #requests: Requests;
-  readonly #terminals = new OwnTerminals();
+  readonly #terminals = new OwnTerminals(() => this.#use === "used");
+  #context: EngineContext;
+  /** Whether the Host has it open: while it rests nothing is done here for the agent. */
+  #use: "used" | "resting" = "used";
   #turn: AgentTurn | undefined;
   /** What the agent says beside prompts. */
   #late: LateTurn | undefined;
@@ -102,22 +103,27 @@ export class Conversation implements Seat {
     this.hello = parts.hello;
     this.sessionId = parts.sessionId;
     this.bound = parts.bound;
-    this.context = parts.context;
+    this.#context = parts.context;
     if (parts.opened !== undefined) this.live(parts.opened);
     this.#past = parts.past && new Past(parts.past, (turn) => this.#retell(turn));
     this.#requests = new Requests({
       context: () => this.context,
+      used: () => this.#use === "used",
       turn: () => this.#turn,
       terminals: this.#terminals,
       faults: this.agent.faults,
     });
     this.agent.seat(this.sessionId, this);
-    void this.agent.gone.then(() => this.rest());
   }
 
-  /** Whether a Turn can be had here. */
+  /** Whose Session it is; another one after the Host opened it anew. */
+  get context(): EngineContext {
+    return this.#context;
+  }
+
+  /** Whether a Turn can be had here: the agent serves, and its Session was not opened a second time beside this. */
   get serving(): boolean {
-    return this.agent.state === "serving";
+    return this.agent.state === "serving" && this.agent.hears(this.sessionId, this);
   }
 
   /** Resolves when the Host has the history that came so far. */
@@ -210,8 +216,8 @@ export class Conversation implements Seat {
   async replayed(): Promise<void> {
     for (let waited = 0; waited < REPLAY_MOST_MS; waited += REPLAY_MS) {
       const before = this.#replayed;
-      await atMost(REPLAY_MS, this.agent.gone);
-      if (this.#replayed === before) return;
+      await pause(REPLAY_MS, this.agent.over).catch(() => {});
+      if (this.#replayed === before || this.agent.over.aborted) return;
     }
   }
 
@@ -288,8 +294,19 @@ export class Conversation implements Seat {
     return this.#requests.completed(params);
   }
 
+  /** The Host opened the Session anew. */
+  rejoin(context: EngineContext): void {
+    this.#context = context;
+    this.#use = "used";
+  }
+
+  fallen(): void {
+    this.rest();
+  }
+
   /** Nobody uses it for now: what it began ends. */
   rest(): void {
+    this.#use = "resting";
     this.#late?.end();
     this.#terminals.close();
   }
@@ -297,8 +314,9 @@ export class Conversation implements Seat {
   /** Gives the Session up; the agent frees it where it can take it up again. */
   async end(): Promise<void> {
     this.rest();
+    const closes = this.serving && this.hello.close;
     this.agent.leave(this.sessionId, this);
-    if (this.serving && this.hello.close) {
+    if (closes) {
       await this.agent.request("session/close", { sessionId: this.sessionId }, "close a Session").catch(
         () => {},
       );

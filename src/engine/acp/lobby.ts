@@ -66,7 +66,7 @@ export class Lobby {
             text: "It cannot change those of a Session that is open.",
           });
         }
-        kept.context = context;
+        kept.rejoin(context);
         await this.#settle(kept, false, notices);
         const owed = known?.recap === "owed" ? await this.#recap(context) : undefined;
         return { conversation: kept, briefing: new Briefing(notices, owed) };
@@ -75,13 +75,19 @@ export class Lobby {
     }
     const restored = known && await this.#restore(parts, known.sessionId, binding);
     const conversation = restored instanceof Conversation ? restored : await this.#begin(parts, binding);
-    const owed = known !== undefined && (conversation !== restored || known.recap === "owed");
-    const recap = owed ? await this.#recap(context) : undefined;
-    if (typeof restored === "string") notices.push(lossOf(restored, recap));
-    conversation.owes = recap === undefined ? "nothing" : "recap";
-    await conversation.remember();
-    await this.#settle(conversation, known === undefined, notices);
-    return { conversation, briefing: new Briefing(notices, recap) };
+    try {
+      const owed = known !== undefined && (conversation !== restored || known.recap === "owed");
+      const recap = owed ? await this.#recap(context) : undefined;
+      if (typeof restored === "string") notices.push(lossOf(restored, recap));
+      conversation.owes = recap === undefined ? "nothing" : "recap";
+      await conversation.remember();
+      await this.#settle(conversation, known === undefined, notices);
+      return { conversation, briefing: new Briefing(notices, recap) };
+    } catch (error) {
+      // Nobody would find it any more.
+      void conversation.end();
+      throw error;
+    }
   }
 
   /**
@@ -129,6 +135,8 @@ export class Lobby {
   /** The Host needs a Session no more for now. One that the agent can take up again is closed there, once it is quiet. */
   async leave({ sessionId }: EngineContext, conversation: Conversation): Promise<void> {
     if (!conversation.serving) return;
+    const before = this.#kept.get(sessionId);
+    if (before !== undefined && before !== conversation) void before.end();
     // At once, so that whoever opens it anew meanwhile finds it.
     this.#kept.set(sessionId, conversation);
     await conversation.quiet();

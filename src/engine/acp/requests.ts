@@ -15,6 +15,8 @@ import { untilAborted } from "../waiting.ts";
 /** What {@linkcode Requests} work with. */
 export interface RequestParts {
   readonly context: () => EngineContext;
+  /** Whether the Host has the Session open. */
+  readonly used: () => boolean;
   /** The Turn that is at work. */
   readonly turn: () => AgentTurn | undefined;
   /** Terminals that run here. */
@@ -140,6 +142,7 @@ export class Requests {
         if (!goneEditor(error)) throw asError(error);
       }
     }
+    if (!this.#parts.used()) throw closed();
     return await own(params, this.#parts.context());
   }
 
@@ -157,12 +160,17 @@ export class Requests {
     // Without an editor there is no terminal of its that could be left behind.
     if (method === "terminal/kill" || method === "terminal/release") return {};
     if (method !== "terminal/create") throw refused(-32002, "There is no such terminal");
+    if (!this.#parts.used()) throw closed();
     if (mayRunCommands()) return await terminals.answer(method, params, context(), signal);
     throw refused(
       -32603,
       "No editor that shows this Turn offers terminals, and Gangway may run nothing: start it with --allow-run=sh",
     );
   }
+}
+
+function closed(): Error {
+  return refused(-32002, "There is no such Session: it was closed");
 }
 
 /** Calls the editor; the Host fills in the Session. */

@@ -111,7 +111,13 @@ export class OwnTerminal {
 /** Terminals of one Session of an agent that no editor serves: programs that run here, within this process's permissions. */
 export class OwnTerminals {
   readonly #open = new Map<string, OwnTerminal>();
+  readonly #used: () => boolean;
   #count = 0;
+
+  /** `used` says whether the Session is open: what begins while it is closed ends at once. */
+  constructor(used: () => boolean) {
+    this.#used = used;
+  }
 
   /** One by its id; undefined for one that is an editor's, or released. */
   get(terminalId: Json | undefined): OwnTerminal | undefined {
@@ -172,6 +178,10 @@ export class OwnTerminals {
       await terminal.started();
     } catch (error) {
       throw refused(FAILED, `Cannot run "${command}": ${reasonOf(error)}`);
+    }
+    if (!this.#used()) {
+      terminal.kill();
+      throw refused(NOT_FOUND, "There is no such Session: it was closed");
     }
     const terminalId = `${PREFIX}${++this.#count}`;
     this.#open.set(terminalId, terminal);

@@ -2,7 +2,8 @@
  * An agent that does what it is told. Its one argument is JSON ({@linkcode Manners}); each line of a prompt's text is a step:
  * `update JSON`, `raw TEXT`, `ask METHOD JSON`, `stop REASON`, `fail JSON`, `exit CODE`, `hang`, `wait` (for a cancel), `after JSON` (an
  * update behind the answer), `later MS JSON` (one some time behind it), `tell METHOD JSON` (a notification), `withdraw METHOD JSON` (a
- * question that is taken back when the file `cue` is there), `steered` (waits for words by `_test/steer`), `flood COUNT`, `spawn` (a child that outlives it), `prompt` (say what arrived), `stderr TEXT`.
+ * question that is taken back when the file `cue` is there), `until PATH` (waits for a file), `note PATH` (writes the last answer to one),
+ * `asked` (say what it was asked so far), `steered` (waits for words by `_test/steer`), `flood COUNT`, `spawn` (a child that outlives it), `prompt` (say what arrived), `stderr TEXT`.
  */
 export interface Manners {
   readonly initialize?: Record<string, unknown> | "hang" | "exit";
@@ -15,6 +16,8 @@ export interface Manners {
   readonly history?: readonly Record<string, unknown>[] | "busy";
   /** What load says behind its answer, with a moment between. */
   readonly lateHistory?: readonly Record<string, unknown>[];
+  /** A file that the answers to load and resume wait for; `PATH.asked` says that one does. */
+  readonly gate?: string;
   /** Whether it stays when its input ends. */
   readonly stays?: boolean;
 }
@@ -48,6 +51,8 @@ if (import.meta.main) {
       }
     }
   };
+  const heard: string[] = [];
+  let answered: unknown;
   let asked = 0;
   let sessions = 0;
   let replayed = Promise.resolve();
@@ -72,12 +77,22 @@ if (import.meta.main) {
         case "ask": {
           const [, method = "", params = "{}"] = /^(\S+) (.*)$/s.exec(detail) ?? [];
           const request = `ask-${++asked}`;
-          const answered = new Promise<Message>((resolve) => answers.set(request, resolve));
+          const reply = new Promise<Message>((resolve) => answers.set(request, resolve));
           send({ id: request, method, params: { sessionId, ...JSON.parse(params) } });
-          const { result, error } = await answered;
-          say(sessionId, JSON.stringify(result === undefined ? { error } : { result }));
+          const { result, error } = await reply;
+          answered = result === undefined ? { error } : { result };
+          say(sessionId, JSON.stringify(answered));
           break;
         }
+        case "until":
+          await until(detail);
+          break;
+        case "note":
+          Deno.writeTextFileSync(detail, JSON.stringify(answered));
+          break;
+        case "asked":
+          say(sessionId, JSON.stringify(heard));
+          break;
         case "withdraw": {
           const [, method = "", params = "{}"] = /^(\S+) (.*)$/s.exec(detail) ?? [];
           const request = `ask-${++asked}`;
@@ -163,6 +178,7 @@ if (import.meta.main) {
   };
 
   const answer = ({ id, method, params = {} }: Message): void => {
+    heard.push(String(method));
     switch (method) {
       case "initialize":
         if (manners.initialize === "hang") return;
@@ -187,9 +203,13 @@ if (import.meta.main) {
         if (manners.history === "busy") {
           return send({ id, error: { code: -32603, message: "overloaded" } });
         }
-        for (const each of manners.history) update(params.sessionId, each);
-        send({ id, result: manners.opened ?? {} });
         replayed = (async () => {
+          if (manners.gate !== undefined) {
+            Deno.writeTextFileSync(`${manners.gate}.asked`, "");
+            await until(manners.gate);
+          }
+          for (const each of manners.history ?? []) update(params.sessionId, each);
+          send({ id, result: manners.opened ?? {} });
           for (const each of manners.lateHistory ?? []) {
             await new Promise((resolve) => setTimeout(resolve, 20));
             update(params.sessionId, each);

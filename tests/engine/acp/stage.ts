@@ -65,6 +65,8 @@ export interface SeatParts extends Omit<SinkParts, "signal"> {
   readonly history?: readonly Remembered[];
   readonly services?: Partial<ClientServices>;
   readonly options?: readonly ConfigOption[];
+  /** Whether the Host cannot keep anything. */
+  readonly full?: boolean;
 }
 
 /** An Engine with an agent behind it, and all that it says. */
@@ -207,6 +209,7 @@ export class FakeHost {
         Promise.resolve(this.#held.get(artifactId)!.subarray(offset, offset + length)),
       history: () => Promise.resolve(this.#parts.history ?? []),
       state: (value) => {
+        if (this.#parts.full === true) return Promise.reject(new Error("The disk is full"));
         this.states.push(value);
         return told();
       },
