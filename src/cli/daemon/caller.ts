@@ -79,6 +79,7 @@ async function dial(address: Address, signal: AbortSignal): Promise<WireStream |
   } catch (error) {
     if (isNobody(error)) return undefined;
     if (error instanceof Deno.errors.NotCapable) throw missingPermission(error);
+    if (error instanceof Deno.errors.PermissionDenied) throw notOurs(address, error);
     throw error;
   }
 }
@@ -106,6 +107,13 @@ const NOBODY = [
 function isNobody(error: unknown): boolean {
   return NOBODY.some((kind) => error instanceof kind) ||
     error instanceof HostError && error.code === "unavailable";
+}
+
+function notOurs(address: Address, cause: Error): HostError {
+  const message = address.kind === "state"
+    ? `This user may not use the state folder "${address.folder}": choose another with --state`
+    : `This user may not use the socket "${address.path}": choose another with --host`;
+  return new HostError("unavailable", message, { dispatch: "not_sent", cause });
 }
 
 function missingPermission(error: Deno.errors.NotCapable): HostError {

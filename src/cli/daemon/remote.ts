@@ -81,9 +81,13 @@ function dialer(parts: RemoteHostParts): (signal: AbortSignal) => Promise<Reache
   return async (signal) => {
     const reached = await call(addressOf(choice.path), { want: "host" }, signal);
     if (reached !== undefined) return reached;
-    throw new HostError("unavailable", `No Host answers at "${choice.path}": start it with gangway host`, {
-      dispatch: "not_sent",
-    });
+    throw new HostError(
+      "unavailable",
+      `No Host answers at "${choice.path}": start it with gangway host, or let --host be auto`,
+      {
+        dispatch: "not_sent",
+      },
+    );
   };
 }
 

@@ -1,12 +1,14 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { AgentBook } from "../../../src/cli/daemon/agent_book.ts";
 import { boundedFileSink } from "../../../src/cli/daemon/log_file.ts";
 import { commonEnvironment } from "../../../src/cli/daemon/environment.ts";
 import { describeAgent, introductionOf } from "../../../src/cli/daemon/description.ts";
+import { HostError } from "../../../src/host/errors.ts";
 import { introduction, NO_OUTLET } from "./desk.ts";
 import { isOlder } from "../../../src/cli/daemon/reach.ts";
 import type { Machine } from "../../../src/cli/state.ts";
 import { silentLog } from "../../../src/model/log.ts";
+import { statusOf } from "../../../src/cli/daemon/caller.ts";
 import { withFolder } from "../../support/launch.ts";
 
 Deno.test("an older version is told from an equal and a newer one", () => {
@@ -21,6 +23,25 @@ Deno.test("an older version is told from an equal and a newer one", () => {
   for (const [version, than, older] of table) {
     assertEquals(isOlder(version, than), older, `${version} ${than}`);
   }
+});
+
+Deno.test({
+  name: "whoever may not use a Host's folder is told so in a sentence",
+  // Those may do everything, and Windows has no such modes.
+  ignore: Deno.build.os === "windows" || Deno.uid() === 0,
+  fn: () =>
+    withFolder(async (folder) => {
+      await Deno.mkdir(`${folder}/host`, { mode: 0o700 });
+      await Deno.writeTextFile(`${folder}/host/endpoint.json`, "{}", { mode: 0o600 });
+      await Deno.chmod(`${folder}/host`, 0o500);
+      const error = await assertRejects(
+        () => statusOf({ kind: "state", folder }, new AbortController().signal),
+        HostError,
+        `"${folder}"`,
+      );
+      assertStringIncludes(error.message, "--state");
+      await Deno.chmod(`${folder}/host`, 0o700);
+    }),
 });
 
 Deno.test("[W4] a Host's log is its user's alone and never takes more than twice its bound", async () => {
