@@ -36,7 +36,7 @@ export function listenOnSocket(path: string): Listener {
  */
 export async function dialSocket(path: string, signal: AbortSignal): Promise<WireStream> {
   // Where nothing lies there is nothing to mistrust, whatever the folder.
-  Deno.lstatSync(path);
+  await Deno.lstat(path);
   checkOwn(path, "socket", ownerIn(dirname(path)));
   signal.throwIfAborted();
   const connection = await Deno.connect({ transport: "unix", path });

@@ -124,7 +124,7 @@ Deno.test("[W4] a Host's socket is for its user alone, and a file in its place s
 
 Deno.test("where no socket lies nobody is found, and the folder is not blamed", async () => {
   await withPlace(async (place) => {
-    Deno.chmodSync(place.folder, 0o755);
+    await Deno.chmod(place.folder, 0o755);
     await assertRejects(() => dialSocket(`${place.folder}/none`, NEVER), Deno.errors.NotFound);
   });
 });
