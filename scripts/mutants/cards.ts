@@ -191,7 +191,7 @@ export const CARD_MUTANTS: readonly Mutant[] = [
     "NAMES.test(name) && value !== null",
     "value === undefined",
   ),
-  secrets("K2", "lists are not looked into", "value.map((item) => redactJson(item, redact))", "value"),
+  secrets("K2", "lists are not looked into", "value.map((item) => within(item, redact, depth - 1))", "value"),
   planterOf("src/projection/turn.ts", REDACT)(
     "K2",
     "nothing is redacted unless somebody asks for it",

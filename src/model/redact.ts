@@ -47,20 +47,33 @@ export function redactSecrets(text: string): string {
   return clean;
 }
 
-/** Redacts every string of a JSON value, and whole values that stand under the name of a secret. */
+/** Lists and objects within each other; what is deeper is not looked into, and so not shown. */
+const DEPTH = 200;
+
+/** Redacts every string of a JSON value, and whole values that stand under the name of a secret or are nested too deeply. */
 export function redactJson(value: Json, redact: Redact): Json {
-  if (typeof value === "string") return redact(value);
-  if (typeof value !== "object" || value === null) return value;
-  if (isList(value)) return value.map((item) => redactJson(item, redact));
-  return redactObject(value, redact);
+  return within(value, redact, DEPTH);
 }
 
 /** Redacts a JSON object as {@linkcode redactJson} does. */
 export function redactObject(object: JsonObject, redact: Redact): JsonObject {
+  return withinObject(object, redact, DEPTH);
+}
+
+function within(value: Json, redact: Redact, depth: number): Json {
+  if (typeof value === "string") return redact(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth === 0) return REDACTED;
+  return isList(value)
+    ? value.map((item) => within(item, redact, depth - 1))
+    : withinObject(value, redact, depth);
+}
+
+function withinObject(object: JsonObject, redact: Redact, depth: number): JsonObject {
   return Object.fromEntries(
     Object.entries(object).map(([name, value]) => [
       name,
-      NAMES.test(name) && value !== null ? REDACTED : redactJson(value, redact),
+      NAMES.test(name) && value !== null ? REDACTED : within(value, redact, depth - 1),
     ]),
   );
 }

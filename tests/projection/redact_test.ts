@@ -64,6 +64,21 @@ Deno.test("[K2] no text makes redaction slow", () => {
   }
 });
 
+for (const [open, close] of [["[", "]"], ['{"a":', "}"]] as const) {
+  Deno.test(`[E2] [K2] a raw value that is nested without end (${open}) is shown as far as it can be, without its secrets`, () => {
+    const depth = LIMITS.rawBytes / (open.length + close.length) - 20;
+    const text = `${open.repeat(depth)}"gh${"p_"}abcdefghijklmnopqrst"${close.repeat(depth)}`;
+    const shown = new TurnProjection(RUN.turnId, { abilities: ALL });
+    const raw = JSON.parse(text);
+    const updates = [
+      ...shown.apply(input("t", { raw }), 0).updates,
+      ...shown.apply(result("t", { raw }), 1).updates,
+    ];
+    assert(updates.length > 0);
+    assert(!updates.join("").includes("abcdefghijklmnopqrst"));
+  });
+}
+
 Deno.test("[K2] values under the names of secrets are taken out of raw input", () => {
   assertEquals(
     redactObject(

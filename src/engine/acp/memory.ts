@@ -1,5 +1,6 @@
 import type { EngineProfile } from "../../host/contract.ts";
-import type { Json } from "../../model/json.ts";
+import { isRecord } from "./shape.ts";
+import type { Json, JsonObject } from "../../model/json.ts";
 import { z } from "zod";
 
 /** What is kept of an agent for the next start. */
@@ -13,8 +14,8 @@ export type AgentMemory =
     readonly removed?: readonly string[];
   };
 
-/** JSON objects that nobody looks into. */
-const opaque = z.record(z.string(), z.json());
+/** JSON objects that nobody looks into, however deep they are. */
+const opaque = z.custom<JsonObject>(isRecord);
 
 const base = {
   id: z.string(),

@@ -179,6 +179,17 @@ Deno.test("[E1] a default that the agent changed since is not forced back on it"
   assertEquals(visit.host.options.map(({ value }) => value), ["code"]);
 });
 
+Deno.test("[E2] an agent whose metadata is nested without end can be started again, as it was", async () => {
+  const depth = 7000;
+  const remembered = {
+    prompt: { image: false, audio: true, embeddedContext: false },
+    mcp: { http: false, sse: false },
+    authMethods: [{ id: "a", name: "A", _meta: { x: JSON.parse("[".repeat(depth) + "]".repeat(depth)) } }],
+  };
+  await using stage = new Stage({}, { remembered });
+  assertEquals(stage.engine.profile.prompt, remembered.prompt);
+});
+
 for (const remembered of [null, 1, "x", [], { prompt: 1 }]) {
   Deno.test(`[E2] a memory that cannot be read is learnt anew: ${JSON.stringify(remembered)}`, async () => {
     await using stage = new Stage({}, { remembered });
