@@ -47,7 +47,7 @@ for (
     await sink.when(([name]) => name === "message");
     await first.session.close();
     await outcome;
-    Deno.writeTextFileSync(`${place.path}/cue`, "");
+    await Deno.writeTextFile(`${place.path}/cue`, "");
     await there(`${place.path}/answer`);
     const second = await stage.open({ ...parts, restored: first.host.states[0] });
     const ended = `ask terminal/wait_for_exit {"terminalId":"gangway-terminal-1"}`;
@@ -72,7 +72,7 @@ Deno.test("[E4] a Session that is closed and opened again while the agent loads 
   const second = await stage.open({ restored });
   const next = second.start("asked");
   await there(`${gate}.asked`);
-  Deno.writeTextFileSync(gate, "");
+  await Deno.writeTextFile(gate, "");
   assertEquals((await next.outcome).kind, "completed");
   const heard: string[] = JSON.parse(next.sink.said());
   assertEquals(heard.filter((method) => method !== "session/load"), ["initialize", "session/prompt"]);

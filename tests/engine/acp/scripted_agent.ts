@@ -88,7 +88,7 @@ if (import.meta.main) {
           await until(detail);
           break;
         case "note":
-          Deno.writeTextFileSync(detail, JSON.stringify(answered));
+          await Deno.writeTextFile(detail, JSON.stringify(answered));
           break;
         case "asked":
           say(sessionId, JSON.stringify(heard));
@@ -205,7 +205,7 @@ if (import.meta.main) {
         }
         replayed = (async () => {
           if (manners.gate !== undefined) {
-            Deno.writeTextFileSync(`${manners.gate}.asked`, "");
+            await Deno.writeTextFile(`${manners.gate}.asked`, "");
             await until(manners.gate);
           }
           for (const each of manners.history ?? []) update(params.sessionId, each);
