@@ -15,7 +15,7 @@ export const FAULTS = {
   open_tool: "tools were left open at the end of a prompt and shown as interrupted",
   own_cancel: "prompts were called cancelled although nobody cancelled them, and ended as end_turn",
   deaf: "cancels were not answered in time, and it was replaced",
-  crash: "processes ended by themselves, and the next prompt started another",
+  crash: "processes ended by themselves; a prompt that follows starts another",
   refused: "requests of its own that Gangway does not know were refused",
   unheard: "notifications that Gangway does not know were dropped",
 } as const;
