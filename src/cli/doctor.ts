@@ -1,10 +1,12 @@
-import { commandLine, type Launch, launchSelf } from "./launch.ts";
+import { commandLine, launchSelf } from "./launch.ts";
 import { Editor } from "./editor.ts";
+import { editorLaunch, isPassing } from "./editor_launch.ts";
 import { editorSettings } from "./editors.ts";
-import { type Permissions, WORKSPACE } from "./permissions.ts";
-import { planStore, stateVariables, type StorePlan, thisMachine } from "./state.ts";
-import type { Screen } from "./screen.ts";
-import type { ServeOptions } from "./flags.ts";
+import { hostChoice, type ServeOptions } from "./flags.ts";
+import { openRoster, type RosterOrRefusal, WORKBENCH } from "./roster.ts";
+import { planStore, type StorePlan, thisMachine } from "./state.ts";
+import { type Screen, wrap } from "./screen.ts";
+import { silentLog } from "../model/log.ts";
 import { VERSION } from "./version.ts";
 
 /** Says in plain words what works here. Returns 0, or 1 where something does not. */
@@ -14,20 +16,24 @@ export async function doctor(options: ServeOptions, screen: Screen): Promise<num
     screen.line();
     screen.line(screen.paint("bold", title));
   };
+  // A sentence that a terminal has no room for goes on below itself.
+  const say = (sentence: string) => {
+    for (const [at, line] of wrap(sentence, screen.width - 4).entries()) {
+      screen.line(`${at === 0 ? "  " : "    "}${line}`);
+    }
+  };
+  const machine = thisMachine();
+  const roster = await openRoster({ options, machine, log: silentLog });
   screen.line(screen.paint("bold", `Gangway ${VERSION}`));
   screen.line(`  Deno ${Deno.version.deno}, V8 ${Deno.version.v8}, ${os} ${arch}`);
-  screen.line(
-    options.command === undefined
-      ? "  Agent: the workbench, which does real work without a model; -- AGENT ARGS… tries another"
-      : `  Agent: ${commandLine({ program: options.command[0] ?? "", args: options.command.slice(1) })}`,
-  );
+  if (roster.kind === "refused") screen.line(screen.paint("red", `  ${roster.why}`));
+  else say(`Agent: ${describeChoice(roster, options)}`);
 
   section("Sessions");
-  const machine = thisMachine();
   const plan = planStore(options.store, machine);
   const store = await describeStore(plan);
-  for (const line of store.lines) screen.line(`  ${line}`);
-  if (plan.kind === "folder") screen.line(`  ${await describeRunning(plan.folder)}`);
+  for (const line of store.lines) say(line);
+  if (plan.kind === "folder") say(await describeRunning(plan.folder));
 
   section("What this run may do");
   const rows = abilities(plan, machine.cwd);
@@ -40,19 +46,39 @@ export async function doctor(options: ServeOptions, screen: Screen): Promise<num
   section("Handshake");
   const healthy = await handshake(machine.cwd, screen);
 
-  const { command } = options;
-  const agentHealthy = command === undefined || await tryAgent(command, machine.cwd, screen, section);
+  const agentHealthy = roster.kind === "roster" &&
+    await tryAgent(roster, options, machine.cwd, screen, section);
 
   section("Settings for your editor");
-  const launch = forEditors(command, options.host?.kind === "auto" ? "auto" : "none");
+  const configured = roster.kind === "roster" ? roster.host : undefined;
+  const launch = editorLaunch(options, options.host ?? hostChoice(configured ?? "none"), machine);
   screen.line(`  They start: ${commandLine(launch)}`);
-  screen.line("  Narrow them by naming folders, as in --allow-read=/home/you/projects.");
+  say("Narrow them by naming folders, as in --allow-read=/home/you/projects.");
+  if (isPassing(launch.program)) {
+    say(
+      `That deno lies where npx keeps programs for a while; "npm install --global deno" gives one that stays.`,
+    );
+  }
   for (const { editor, place, text } of editorSettings(launch)) {
     screen.line();
     screen.line(`  ${screen.paint("cyan", editor)} (${place})`);
     for (const line of text.split("\n")) screen.line(`    ${line}`);
   }
   return healthy && agentHealthy && store.usable ? 0 : 1;
+}
+
+type Roster = RosterOrRefusal & { kind: "roster" };
+
+/** Which agent new Sessions have. */
+function describeChoice({ commands, defaultEngine }: Roster, options: ServeOptions): string {
+  const agent = commands[defaultEngine];
+  if (agent === undefined) {
+    return `the ${WORKBENCH}, which does real work without a model; -- AGENT ARGS… tries another`;
+  }
+  const line = commandLine(agent);
+  if (options.command !== undefined) return line;
+  const more = options.agent === undefined ? `; --agent ${defaultEngine} tries it` : "";
+  return `"${defaultEngine}" of the configuration: ${line}${more}`;
 }
 
 /** Whether a Host in a process of its own runs for a state folder. */
@@ -71,34 +97,19 @@ async function describeRunning(folder: string): Promise<string> {
   }
 }
 
-/**
- * How editors should start this program: its Sessions, the project's files, and running what the user approves. A Host that outlives
- * them is reached by a socket, and its agents get variables of the editor.
- */
-function forEditors(command: readonly string[] = [], host: "auto" | "none" = "none"): Launch {
-  const permissions: Permissions = {
-    env: host === "auto" || stateVariables(Deno.build.os),
-    ...(host === "auto" && { net: true }),
-    read: Deno.build.standalone ? [WORKSPACE] : true,
-    write: true,
-    run: true,
-  };
-  return launchSelf(permissions, [
-    ...(host === "auto" ? ["--host", "auto"] : []),
-    ...(command.length === 0 ? [] : ["--", ...command]),
-  ]);
-}
-
-/** Tries the agent behind `--` and says what it saw. */
+/** Tries the agent that the command line names, if it does, and says what it saw. */
 async function tryAgent(
-  command: readonly string[],
+  { commands, defaultEngine }: Roster,
+  { agent, command }: ServeOptions,
   cwd: string,
   screen: Screen,
   section: (title: string) => void,
 ): Promise<boolean> {
+  const tried = commands[defaultEngine];
+  if (tried === undefined || (agent ?? command) === undefined) return true;
   const { describeAgent } = await import("./doctor_agent.ts");
   section("The agent");
-  return await describeAgent(command, cwd, screen);
+  return await describeAgent(tried, cwd, screen);
 }
 
 /** What is said of a place for Sessions, and whether they can be kept there. */
@@ -132,11 +143,13 @@ async function describeFolder(folder: string): Promise<{ line: string; usable: b
     const own = Deno.permissions.querySync({ name: "sys", kind: "uid" }).state === "granted"
       ? Deno.uid()
       : null;
-    const owner = own === null
-      ? `user ${uid}`
-      : own === uid
-      ? `you (user ${uid})`
-      : `user ${uid}, who is not you`;
+    if (own !== null && own !== uid) {
+      return {
+        line: `it belongs to user ${uid}, who is not you; name another one with --state`,
+        usable: false,
+      };
+    }
+    const owner = own === null ? `user ${uid}` : `you (user ${uid})`;
     return { line: `The folder belongs to ${owner}; ${others}`, usable: true };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) {

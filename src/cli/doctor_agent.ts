@@ -1,3 +1,4 @@
+import type { AgentCommand } from "../engine/acp/mod.ts";
 import { type Probe, probeAgent } from "../engine/acp/probe.ts";
 import type { Screen } from "./screen.ts";
 import { VERSION } from "./version.ts";
@@ -9,13 +10,12 @@ const PATIENCE_MS = 120_000;
 
 /** Starts an agent, sends it a prompt and says what it saw. Resolves with whether it answered and kept to the protocol. */
 export async function describeAgent(
-  command: readonly string[],
+  command: AgentCommand,
   cwd: string,
   screen: Screen,
 ): Promise<boolean> {
-  const [program = "", ...args] = command;
   const probe = await probeAgent({
-    command: { program, args },
+    command,
     cwd,
     prompt: PROMPT,
     version: VERSION,

@@ -11,7 +11,7 @@ Commands
   serve            Speak the Agent Client Protocol on stdin and stdout (default)
   demo             Show what an editor sees, with a child of this program
   doctor           Say what works here, and print settings for your editor;
-                   with -- AGENT also try that agent
+                   with -- AGENT or --agent NAME also try that agent
   host             Be a Host that outlives editors: host --help
   sessions         List, show and delete Sessions: sessions --help
   help             This text

@@ -149,6 +149,13 @@ function findConfig(named: string | undefined, machine: Machine): Found {
   }
 }
 
+/** The variables by which the usual place is known here, besides those that tell where state belongs. */
+export function configVariables(machine: Machine): readonly string[] {
+  if (machine.os === "windows") return ["APPDATA"];
+  const answer = machine.env("XDG_CONFIG_HOME");
+  return answer !== "denied" && answer.value ? ["XDG_CONFIG_HOME"] : [];
+}
+
 /** Where a user's configuration belongs on this operating system; undefined where that cannot be told. */
 export function usualPlace(machine: Machine): string | undefined {
   const value = (variable: string) => {

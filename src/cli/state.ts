@@ -124,7 +124,8 @@ function isAbsolute(path: string): boolean {
   return path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path) || path.startsWith("\\\\");
 }
 
-function absolute(path: string, machine: Machine): string {
+/** A path as it is from everywhere. */
+export function absolute(path: string, machine: Machine): string {
   if (isAbsolute(path)) return path;
   return `${machine.cwd}${machine.os === "windows" ? "\\" : "/"}${path}`;
 }

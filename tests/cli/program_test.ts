@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { gangway, type Launch, permitted, withFolder } from "../support/launch.ts";
+import { gangway, type Launch, permitted, script, withFolder } from "../support/launch.ts";
 import config from "../../deno.json" with { type: "json" };
 
 interface Ended {
@@ -112,6 +112,54 @@ Deno.test("doctor tells whose the state folder is, and who may look into it", as
     const { stdout } = await run(gangway("doctor", "--state", `${folder}/state`));
     assertStringIncludes(stdout, `belongs to you (user ${Deno.uid()})`);
     assertStringIncludes(stdout, "others may look into it");
+  });
+});
+
+Deno.test({
+  name: "doctor does not count on a state folder of somebody else",
+  // Only root can give a folder away.
+  ignore: Deno.build.os === "windows" || Deno.uid() !== 0,
+  fn: () =>
+    withFolder(async (folder) => {
+      await Deno.mkdir(`${folder}/state`, { mode: 0o700 });
+      await Deno.chown(`${folder}/state`, 12345, null);
+      const { code, stdout } = await run(gangway("doctor", "--state", `${folder}/state`));
+      assertEquals(code, 1);
+      assertStringIncludes(stdout, "Not kept in");
+    }),
+});
+
+Deno.test("doctor knows the agents of the configuration, and tries one that is named", async (t) => {
+  await withFolder(async (folder) => {
+    const file = `${folder}/gangway.json`;
+    await Deno.writeTextFile(
+      file,
+      JSON.stringify({
+        agents: { mine: { command: "no-such-program" } },
+        defaultAgent: "mine",
+        host: "auto",
+      }),
+    );
+    const doctor = (...args: string[]) =>
+      run(script("mod.ts", "doctor", "--memory", "--config", file, ...args));
+    await t.step("the default one is named and not started", async () => {
+      const { code, stdout } = await doctor("--host", "none");
+      assertEquals(code, 0, stdout);
+      assertStringIncludes(stdout, 'Agent: "mine" of the configuration: no-such-program');
+      assertMatch(stdout, /They start: .* --memory --config .*gangway\.json --host none/);
+      assert(!stdout.includes("--allow-net"));
+    });
+    await t.step("a chosen one is tried, with what the configuration says of the Host", async () => {
+      const { code, stdout } = await doctor("--agent", "mine");
+      assertEquals(code, 1, stdout);
+      assertStringIncludes(stdout, 'no program "no-such-program"');
+      assertMatch(stdout, /They start: .* --allow-net .* --agent mine/);
+    });
+    await t.step("one that is not there is a finding", async () => {
+      const { code, stdout } = await doctor("--agent", "nobody");
+      assertEquals(code, 1, stdout);
+      assertStringIncludes(stdout, 'There is no agent "nobody"');
+    });
   });
 });
 
