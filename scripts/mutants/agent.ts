@@ -187,8 +187,14 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   tools(
     "E1",
     "a tool does not show what its terminal here writes",
-    "await terminal.hear((stream, text) => this.#sink.toolOutput(id, stream, text));",
+    "await terminal.hear(hearer);",
     "await Promise.resolve();",
+  ),
+  tools(
+    "E1",
+    "a terminal that is shown twice is heard by the first tool only",
+    "shown?.has(String(terminalId)) === true) continue;",
+    "shown !== undefined || this.#shown.size > 0) continue;",
   ),
   tools(
     "E1",

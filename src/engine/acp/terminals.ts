@@ -31,7 +31,7 @@ export class OwnTerminal {
   readonly #stop = new AbortController();
   readonly #scrollback: Scrollback;
   readonly #ended: Promise<Exit>;
-  #hearer: Hearer | undefined;
+  readonly #hearers = new Set<Hearer>();
   #exit: Exit | undefined;
 
   /** Starts it. */
@@ -76,10 +76,14 @@ export class OwnTerminal {
 
   /** From now on somebody hears it, what was written before first. */
   async hear(hearer: Hearer): Promise<void> {
-    if (this.#hearer !== undefined) return;
     const before = this.output;
-    this.#hearer = hearer;
+    this.#hearers.add(hearer);
     if (before !== "") await hearer("stdout", before);
+  }
+
+  /** Somebody hears it no more. */
+  leave(hearer: Hearer): void {
+    this.#hearers.delete(hearer);
   }
 
   /** Ends its program with all that that started. */
@@ -97,7 +101,7 @@ export class OwnTerminal {
         signal,
         output: async (stream, text) => {
           this.#scrollback.push(text);
-          await this.#hearer?.(stream, text);
+          for (const hearer of [...this.#hearers]) await hearer(stream, text);
         },
       });
     } catch (error) {

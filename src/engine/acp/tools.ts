@@ -5,7 +5,7 @@ import type { Faults } from "./faults.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
 import { LIMITS } from "../../limits.ts";
 import type { ToolContent, ToolInput, ToolKind, ToolLocation, ToolResult } from "../../model/tool.ts";
-import { isOwnTerminal, type OwnTerminal, type OwnTerminals } from "./terminals.ts";
+import { type Hearer, isOwnTerminal, type OwnTerminal, type OwnTerminals } from "./terminals.ts";
 import type { UsedIds } from "./voices.ts";
 
 /** UTF-16 units of content that a tool shows before its end, all of it together; the end brings it whole. */
@@ -27,6 +27,9 @@ const KINDS: readonly string[] = [
 /** Members of an update that a tool's input is made of. */
 const INPUT = ["title", "name", "kind", "locations", "rawInput", "content", "_meta"] as const;
 
+/** Terminals that run here, by their ids, as one tool shows them. */
+type ShownTerminals = ReadonlyMap<string, { readonly terminal: OwnTerminal; readonly hearer: Hearer }>;
+
 /** The tools of one Turn: an agent's updates name what changed, the Host is given each time the whole. */
 export class Tools {
   readonly #sink: EngineSink;
@@ -35,7 +38,7 @@ export class Tools {
   readonly #prefix: string;
   readonly #terminals: OwnTerminals;
   /** Terminals that run here, by the tool that shows them; what they wrote outlives their release. */
-  readonly #shown = new Map<string, Map<string, OwnTerminal>>();
+  readonly #shown = new Map<string, ShownTerminals>();
   /** Ids as the Host knows them: an agent that begins to count anew with each prompt gets others. */
   readonly #ids = new Map<string, string>();
   readonly #live = new Map<string, JsonObject>();
@@ -78,7 +81,7 @@ export class Tools {
     if (!ends) return;
     this.#live.delete(toolCallId);
     const terminals = this.#shown.get(toolCallId);
-    this.#shown.delete(toolCallId);
+    this.#mute(toolCallId);
     await this.#sink.toolResult(id, resultOf(now, status, terminals));
   }
 
@@ -86,11 +89,18 @@ export class Tools {
   async #hear(toolCallId: string, id: string, content: Json | undefined): Promise<void> {
     for (const { type, terminalId } of recordsOf(content)) {
       const terminal = type === "terminal" ? this.#terminals.get(terminalId) : undefined;
-      if (terminal === undefined) continue;
-      const shown = this.#shown.get(toolCallId) ?? new Map<string, OwnTerminal>();
-      this.#shown.set(toolCallId, shown.set(String(terminalId), terminal));
-      await terminal.hear((stream, text) => this.#sink.toolOutput(id, stream, text));
+      const shown = this.#shown.get(toolCallId);
+      if (terminal === undefined || shown?.has(String(terminalId)) === true) continue;
+      const hearer: Hearer = (stream, text) => this.#sink.toolOutput(id, stream, text);
+      this.#shown.set(toolCallId, new Map([...shown ?? [], [String(terminalId), { terminal, hearer }]]));
+      await terminal.hear(hearer);
     }
+  }
+
+  /** What a terminal writes from now on is not this tool's to show. */
+  #mute(toolCallId: string): void {
+    for (const { terminal, hearer } of this.#shown.get(toolCallId)?.values() ?? []) terminal.leave(hearer);
+    this.#shown.delete(toolCallId);
   }
 
   /** Whether a tool has not ended. */
@@ -112,6 +122,7 @@ export class Tools {
   close(): void {
     for (const _ of this.#live) this.#faults.count("open_tool");
     this.#live.clear();
+    for (const toolCallId of [...this.#shown.keys()]) this.#mute(toolCallId);
   }
 
   #name(toolCallId: string): string {
@@ -124,12 +135,13 @@ export class Tools {
 function resultOf(
   now: JsonObject,
   status: "completed" | "failed",
-  terminals: ReadonlyMap<string, OwnTerminal> = new Map(),
+  terminals: ShownTerminals = new Map(),
 ): ToolResult {
-  const ends = [...terminals.values()].flatMap(({ exit }) => exit?.exitCode ?? []);
+  const ends = [...terminals.values()].flatMap(({ terminal }) => terminal.exit?.exitCode ?? []);
   const exitCode = exitCodeOf(now.rawOutput) ?? ends.at(-1);
   const { content, diffs } = shownOf(now.content);
-  const own = (part: ToolContent) => part.kind === "terminal" ? terminals.get(part.terminalId) : undefined;
+  const own = (part: ToolContent) =>
+    part.kind === "terminal" ? terminals.get(part.terminalId)?.terminal : undefined;
   // Where there is nothing else to show, what the tool wrote stays as it is.
   const alone = content.every((part) => own(part) !== undefined);
   return {

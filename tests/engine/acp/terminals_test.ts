@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { folder } from "../bench.ts";
 import { gone } from "../gone.ts";
 import type { Json, JsonObject } from "../../../src/model/json.ts";
+import type { RecordingSink } from "../sink.ts";
 import { Scrollback } from "../../../src/engine/acp/scrollback.ts";
 import { Stage, type Visit } from "./stage.ts";
 
@@ -117,6 +118,47 @@ Deno.test("[E1] a tool shows what its terminal here writes, and keeps it behind 
     diffs: [],
     exitCode: 2,
   }]]);
+});
+
+const shows = (toolCallId: string, terminalId: Json, more: JsonObject = {}) =>
+  `update ${
+    JSON.stringify({
+      sessionUpdate: "tool_call_update",
+      toolCallId,
+      title: "Run",
+      content: [{ type: "terminal", terminalId }],
+      ...more,
+    })
+  }`;
+
+Deno.test("[E1] a terminal that goes on behind its tool is shown whole by the next one, and by two at once", async () => {
+  await using place = await folder();
+  await using stage = new Stage();
+  const visit = await stage.open({ cwd: place.path });
+  const command = "printf one; until [ -e cue ]; do sleep 0.02; done; printf two";
+  const terminalId = await create(visit, { command });
+  const first = visit.start(
+    `${shows("a", terminalId)}\nuntil ${place.path}/shown\n${
+      shows("a", terminalId, { status: "completed" })
+    }`,
+  );
+  await first.sink.when(([name]) => name === "toolOutput");
+  await Deno.writeTextFile(`${place.path}/shown`, "");
+  await first.outcome;
+  const second = visit.start([
+    shows("b", terminalId),
+    shows("c", terminalId),
+    `ask terminal/wait_for_exit ${JSON.stringify({ terminalId })}`,
+    shows("b", terminalId, { status: "completed" }),
+    shows("c", terminalId, { status: "completed" }),
+  ].join("\n"));
+  await second.sink.when(([name, id]) => name === "toolStart" && id === "c");
+  await Deno.writeTextFile(`${place.path}/cue`, "");
+  await second.outcome;
+  const outputOf = (sink: RecordingSink, id: string) =>
+    sink.all("toolOutput").filter((entry) => entry[1] === id).map((entry) => entry[3]).join("");
+  assertEquals(outputOf(first.sink, "a"), "one");
+  assertEquals([outputOf(second.sink, "b"), outputOf(second.sink, "c")], ["onetwo", "onetwo"]);
 });
 
 Deno.test("[E1] the end of an output is kept within its bytes and never cut inside of a character", () => {
