@@ -14,6 +14,8 @@ import { serveStdio } from "../acp/stdio.ts";
 import type { Store } from "../host/store/contract.ts";
 import { VERSION } from "./version.ts";
 
+const WAITING = "Waiting for an editor, which starts this itself. --help says more";
+
 /** What a worker with narrowed permissions serves with, besides its options. */
 export interface WorkerGround {
   /** Which files may be read; Deno's permissions say so where absent. */
@@ -45,6 +47,8 @@ export async function serve(options: ServeOptions, worker: WorkerGround = {}): P
     return 2;
   }
   if (plan.kind !== "folder" && plan.why !== undefined) errors.line(`gangway: ${plan.why}`);
+  // An editor sends the first message; a person would wait for one from here.
+  if (Deno.stdin.isTerminal()) errors.line(`gangway: ${WAITING}`);
   const { host, release } = await hostFor({ options, plan, roster, machine, log, worker, errors });
   try {
     return await serveStdio({

@@ -37,6 +37,21 @@ Deno.test("a reader that has enough is no fault", async () => {
   assertEquals([code, stderr], [0, ""]);
 });
 
+Deno.test({
+  name: "in a terminal it says that an editor is waited for, and keeps silent about that elsewhere",
+  // The terminal comes from a program that other systems have with other flags.
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const launch = gangway("--memory");
+    const { stderr } = await run(launch);
+    assertEquals(stderr, "");
+    const line = [launch.program, ...launch.args].map((word) => `'${word}'`).join(" ");
+    const { stdout } = await run({ ...launch, program: "script", args: ["-qec", line, "/dev/null"] });
+    assertStringIncludes(stdout, "Waiting for an editor");
+    assertStringIncludes(stdout, "--help");
+  },
+});
+
 Deno.test("a mistake ends with code 2 and a sentence on stderr, and stdout stays empty", async (t) => {
   await withFolder(async (folder) => {
     const table: readonly (readonly [args: readonly string[], flags: readonly string[], told: string])[] = [
