@@ -38,6 +38,7 @@ a compiled gangway takes the same flags itself.
   Answer prompts                   nothing
   Keep Sessions                    --allow-read=FOLDER --allow-write=FOLDER
     in the default place, also     --allow-env=XDG_STATE_HOME,HOME
+                                   macOS: HOME; Windows: LOCALAPPDATA,APPDATA
   Read files that a prompt links   --allow-read=PROJECT
   Let the agent write files        --allow-write=PROJECT
   Let the agent run commands       --allow-run
@@ -50,7 +51,7 @@ Exit codes: 0 done, 1 something is not as it should be, 2 a flag is wrong,
 }
 
 /** What `host --help` says. */
-const HOST = `Usage: gangway host [run|status|stop] [flags]
+export const HOST_HELP: string = `Usage: gangway host [run|status|stop] [flags]
 
 A Host in a process of its own: close the editor, and the work goes on. Editors
 reach it by gangway --host auto, which also starts it where none runs; so there
@@ -65,8 +66,8 @@ Flags
   --state FOLDER   Whose Host (default: your system's place for Sessions)
   --idle SECONDS   Leave after so long without work and editors (default: never;
                    900 where an editor's Gangway started it)
-  --transport T    socket (default), or web: a WebSocket on 127.0.0.1, where there
-                   are no sockets with owners (default on Windows)
+  --transport T    socket (default), or web: a WebSocket on 127.0.0.1, where
+                   there are no sockets with owners (default on Windows)
   --log-file FILE  Where its log goes (default: host/log in the state folder)
   --log-level L    debug, info (default), warn or error
   --json           status for programs
@@ -77,10 +78,11 @@ Session it works for, and the variables that "passEnv" names in the
 configuration; nothing else of an editor's environment.`;
 
 /** What `sessions --help` says. */
-const SESSIONS = `Usage: gangway sessions [list|show ID|delete ID] [flags]
+export const SESSIONS_HELP: string = `Usage: gangway sessions [list|show ID|delete ID] [flags]
 
   list             The newest Sessions (default)
-  show ID          A Session with its conversation; as much of its id as is unique
+  show ID          A Session with its conversation; the beginning of its id, of
+                   four characters or more, will do
   delete ID        Delete a Session with all that it has
 
 Flags
@@ -92,6 +94,6 @@ It asks the Host where one runs, and reads the state folder where none does.`;
 
 /** Prints {@linkcode helpText}, or what there is about a command. */
 export function help(screen: Screen, about?: "host" | "sessions"): number {
-  screen.line(about === undefined ? helpText() : about === "host" ? HOST : SESSIONS);
+  screen.line(about === undefined ? helpText() : about === "host" ? HOST_HELP : SESSIONS_HELP);
   return 0;
 }

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { editorSettings } from "../../src/cli/editors.ts";
-import { helpText } from "../../src/cli/help.ts";
+import { helpText, HOST_HELP, SESSIONS_HELP } from "../../src/cli/help.ts";
 import { ROOT } from "../support/launch.ts";
 
 const readme: string = await Deno.readTextFile(`${ROOT}README.md`);
@@ -29,7 +29,9 @@ Deno.test("editor settings survive spaces and quotes in a path", async (t) => {
 });
 
 Deno.test("help fits a terminal of 80 columns", () => {
-  for (const line of helpText().split("\n")) assert(line.length <= 80, line);
+  for (const text of [helpText(), HOST_HELP, SESSIONS_HELP]) {
+    for (const line of text.split("\n")) assert(line.length <= 80, line);
+  }
 });
 
 Deno.test("every task that the README names exists", async () => {
