@@ -23,7 +23,7 @@ Knead, wait, bake.
 export async function demo(screen: Screen): Promise<number> {
   const place = await temporaryFolder();
   if (place === undefined) {
-    screen.line("The demo starts Gangway in a temporary folder, which takes permissions: start it with -A");
+    screen.line("The demo starts Gangway in a temporary folder: start it with -A, which allows that");
     return 1;
   }
   const stage = new Stage(screen, place);
@@ -33,11 +33,8 @@ export async function demo(screen: Screen): Promise<number> {
     await play(stage);
     await stage.leave();
     screen.line();
-    screen.line(
-      `${
-        screen.paint("green", "All of that was true.")
-      } "${doctorCommand()}" prints the settings for your editor.`,
-    );
+    screen.line(screen.paint("green", "All of that was true."));
+    screen.line(`"${doctorCommand()}" prints the settings for your editor.`);
     return 0;
   } catch (error) {
     screen.line();
@@ -63,9 +60,8 @@ async function temporaryFolder(): Promise<string | undefined> {
 
 async function play(stage: Stage): Promise<void> {
   stage.title(`Gangway ${VERSION}: what an editor sees`);
-  stage.viewer.line(
-    "The workbench plays the agent: no model, no account, no network. DEMO is a temporary folder.",
-  );
+  stage.viewer.line("The workbench plays the agent: no model, no account, no network.");
+  stage.viewer.line("DEMO stands for a temporary folder.");
 
   stage.act("The editor starts Gangway and opens a Session");
   await stage.start();
@@ -107,7 +103,7 @@ async function play(stage: Stage): Promise<void> {
   stage.editor.notify("session/cancel", { sessionId });
   stage.viewer.end();
   stage.viewer.say("editor", "cancels");
-  stage.expect(await answer === "cancelled", `it was cancelled in ${elapsed(since)}`);
+  stage.expect(await answer === "cancelled", `the prompt ended ${elapsed(since)} after the cancel`);
 
   stage.act("The editor closes. Its process is gone, the Session is not");
   await stage.editor.request("session/close", { sessionId });

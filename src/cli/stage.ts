@@ -96,7 +96,8 @@ export class Stage {
       prompt: [{ type: "text", text }, ...links],
     });
     this.viewer.end();
-    this.fact(`${stopReason} after ${elapsed(since)}`);
+    // How long a prompt took that somebody cancelled says nothing.
+    this.fact(stopReason === "cancelled" ? "cancelled" : `${stopReason} after ${elapsed(since)}`);
     return String(stopReason);
   }
 
