@@ -268,7 +268,12 @@ export class LocalConnection implements RuntimeHost {
       if (!(error instanceof HostError && error.code === "not_found")) throw error;
       const registry = await this.#parts.registry();
       const taker = { connectionId, roots, mcpServers, meta, client: this.#client };
-      if (!await registry.adopt(this.#parts.engineId, sessionId, taker)) throw error;
+      try {
+        if (!await registry.adopt(this.#parts.engineId, sessionId, taker)) throw error;
+      } finally {
+        // As with everything that a connection took which is closed by now.
+        if (this.#open.signal.aborted) await registry.release(sessionId, connectionId);
+      }
       return await bind();
     }
   }

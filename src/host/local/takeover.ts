@@ -67,8 +67,8 @@ export class Takeover {
   /** Oldest first; the last one is at hand. */
   readonly #chapters: Chapter[] = [];
   #length = 0;
-  /** Whether Turns were left out. */
-  #cut: "whole" | "cut" = "whole";
+  /** Whether Turns were left out, or one alone is too much. */
+  #cut: "whole" | "cut" | "endless" = "whole";
   #run: ActiveRun | undefined;
   #info: SessionInfo;
   #state: Json | undefined;
@@ -122,6 +122,7 @@ export class Takeover {
   async finish(): Promise<Taken> {
     await this.#end();
     await this.#journal.close("save");
+    if (this.#cut === "endless") throw this.#endless();
     this.#late = [];
     const writes = this.#chapters.flatMap((chapter) => chapter.writes);
     if (this.#cut === "cut") writes.unshift(...this.#note(writes));
@@ -147,6 +148,7 @@ export class Takeover {
 
   async #turn(input: TurnInput | undefined): Promise<PastTurn> {
     await this.#end();
+    if (this.#cut === "endless") throw this.#endless();
     const { host: { ids }, connectionId } = this.#parts;
     const key = { turnId: ids.next(), runId: ids.next() };
     const cut = this.#journal.last;
@@ -182,12 +184,27 @@ export class Takeover {
       this.#length += length;
     }
     const { takeoverLength } = this.#parts.host.limits;
+    if (chapter.length > takeoverLength) {
+      this.#cut = "endless";
+      chapter.writes.length = 0;
+    }
+    if (this.#cut === "endless") return;
     for (const oldest of [...this.#chapters]) {
       if (this.#length <= takeoverLength || oldest === chapter) break;
       this.#length -= oldest.length;
       this.#chapters.shift();
       this.#cut = "cut";
     }
+  }
+
+  #endless(): HostError {
+    const { takeoverLength: limit } = this.#parts.host.limits;
+    const what = `"${this.#info.title ?? this.#info.sessionId}"`;
+    return new HostError(
+      "capacity",
+      `${what} is too long to be taken over: one answer in it has more than ${limit} characters`,
+      { data: { limit } },
+    );
   }
 
   /** Says that the beginning is missing, as the first thing of the first Turn that is there. */

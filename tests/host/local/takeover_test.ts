@@ -312,3 +312,65 @@ Deno.test("[E4] [H4] an Engine that refuses to delete is heard where only it has
   assertEquals(await world.store.get("a"), undefined);
   assert(world.log.some((line) => line.includes("it is in use")));
 });
+
+for (const step of ["tells which Sessions it keeps", "tells the past"]) {
+  Deno.test(`[E4] [S3] an editor that goes away while the Engine ${step} leaves no Session in use`, async () => {
+    const archive = new ScriptedArchive(kept("a", 25));
+    const [came, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const wait = () => {
+      came.resolve();
+      return go.promise;
+    };
+    if (step === "tells the past") archive.replay = wait;
+    else archive.telling = wait;
+    await using world = keeping(archive);
+    const connection = world.host.connect("c1");
+    const binding = bind(connection);
+    binding.catch(() => {});
+    await came.promise;
+    const closing = connection.close();
+    await world.clock.turn();
+    go.resolve();
+    await closing;
+    await assertRejects(() => binding, HostError);
+    for (let turn = 0; turn < 20; turn++) await world.clock.turn();
+    const did = (what: string) => archive.asked.filter((each) => each === `${what} a`).length;
+    assertEquals(did("close"), did("take"));
+  });
+}
+
+Deno.test("[E4] [H4] a Session that is deleted while it is taken over is gone here and from the Engine", async () => {
+  const archive = new ScriptedArchive(kept("a", 25));
+  const [came, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  archive.replay = async (past) => {
+    came.resolve();
+    await go.promise;
+    await talk(past);
+  };
+  await using world = keeping(archive);
+  const [one, two] = [world.host.connect("c1"), world.host.connect("c2")];
+  const binding = bind(one);
+  binding.catch(() => {});
+  await came.promise;
+  const removing = two.sessions.remove("a");
+  await world.clock.turn();
+  go.resolve();
+  await removing;
+  await binding.catch(() => {});
+  assertEquals(await world.store.get("a"), undefined);
+  assertEquals((await two.sessions.list({})).sessions, []);
+  assertEquals(archive.asked.filter((each) => each.startsWith("remove")), ["remove a"]);
+});
+
+Deno.test("[E4] a past of one Turn that is too long is not taken over, and not kept in memory", async () => {
+  const archive = new ScriptedArchive(kept("a", 25));
+  archive.replay = async (past) => {
+    const { sink } = await past.turn({ parts: [{ kind: "text", text: "Go on" }] });
+    for (let at = 0; at < 40; at++) await sink.message(`m${at}`, "text", "x".repeat(1000));
+  };
+  await using world = keeping(archive, { limits: { takeoverLength: 5000 } });
+  const error = await assertRejects(() => bind(world.host.connect("c1")), HostError, "too long");
+  assertEquals(error.code, "capacity");
+  assertEquals(await world.store.get("a"), undefined);
+  assertEquals(archive.asked, ["list", "take a", "close a"]);
+});
