@@ -136,7 +136,7 @@ export class Registry {
   /** Removes a Session with all that it has, here and with its Engine. Silent where there is none. */
   async remove(engineId: string, sessionId: string): Promise<void> {
     // One that is being taken over is removed as what it becomes.
-    await this.#sessions.get(sessionId)?.catch(() => {});
+    if (!this.#held.has(sessionId)) await this.#sessions.get(sessionId)?.catch(() => {});
     for (let gone; (gone = this.#leaving.get(sessionId)) !== undefined;) await gone;
     const archive = this.#archiveOf(engineId);
     const held = this.held(sessionId);
