@@ -6,6 +6,7 @@
 import { cancel, dialog, first, sessions, start } from "./bench/waiting.ts";
 import { type Figure, meets, tableOf } from "./bench/figures.ts";
 import { flood, load, memory, rate, tools } from "./bench/streaming.ts";
+import { crowd, cut, daemon } from "./bench/daemon.ts";
 import { type Place, ROOT } from "./bench/place.ts";
 import { proxy } from "./bench/proxy.ts";
 import { stdoutScreen } from "../src/cli/screen.ts";
@@ -23,6 +24,9 @@ const MEASUREMENTS: Readonly<Record<string, (place: Place) => Promise<readonly F
   tools,
   load,
   proxy,
+  daemon,
+  crowd,
+  cut,
 };
 
 async function main(names: readonly string[]): Promise<number> {

@@ -10,7 +10,7 @@ export type Reading =
   | "counting"
   /** Parses every update, to add up its text. */
   | "parsing"
-  /** Takes the text of every update for the moment at which it left. */
+  /** Takes every word of an update for the moment at which it left. */
   | "timing";
 
 const UPDATE = '"session/update"';
@@ -26,6 +26,8 @@ export class Probe {
   text = 0;
   /** Milliseconds that each update was on its way; only while timing. */
   readonly delays: number[] = [];
+  /** The moments at which they left; only while timing. */
+  readonly moments: number[] = [];
   readonly #child: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #pending = new Map<number, PromiseWithResolvers<JsonObject>>();
@@ -136,8 +138,13 @@ export class Probe {
         this.text += JSON.parse(line).params.update.content?.text?.length ?? 0;
         break;
       case "timing": {
-        const sent = Number(JSON.parse(line).params.update.content?.text);
-        if (sent > 0) this.delays.push(performance.timeOrigin + performance.now() - sent);
+        const now = performance.timeOrigin + performance.now();
+        for (const word of String(JSON.parse(line).params.update.content?.text).split(" ")) {
+          const sent = Number(word);
+          if (!(sent > 0)) continue;
+          this.moments.push(sent);
+          this.delays.push(now - sent);
+        }
       }
     }
     if (this.#updated !== undefined && line.includes('"agent_message_chunk"')) {

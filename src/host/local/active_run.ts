@@ -81,14 +81,14 @@ export class ActiveRun {
   stop(by: string): void {
     if (!this.taking) return;
     this.#state = { kind: "stopping", by };
-    this.#stop.abort(stopped());
+    this.#stop.abort(STOPPED);
   }
 
   /** Closes it for good. */
   end(): void {
     this.#state = { kind: "ended" };
-    this.#stop.abort(stopped());
-    this.#over.abort(stopped());
+    this.#stop.abort(STOPPED);
+    this.#over.abort(STOPPED);
   }
 
   /** As snapshots and frames show it. */
@@ -105,6 +105,4 @@ export class ActiveRun {
 }
 
 /** Why an Engine's waits end when its Run is stopped. */
-function stopped(): DOMException {
-  return new DOMException("The Turn was stopped", "AbortError");
-}
+const STOPPED = new DOMException("The Turn was stopped", "AbortError");
