@@ -21,7 +21,7 @@ export interface AgentBookOptions {
   readonly folder: string;
   /** Where the agents are written down for the next Host, without any variable. */
   readonly file: string;
-  /** Variables of agents whose editors did not say. */
+  /** Variables of agents whose editors did not say or could not. */
   readonly base: Readonly<Record<string, string>>;
   /** Where agents put what they say beyond Sessions and Turns. */
   readonly outlet: ExtensionOutlet;
@@ -60,12 +60,14 @@ export class AgentBook {
     this.#options = options;
     this.#pool = new AgentPool(options);
     for (const description of written(options)) {
-      this.#entries.set(description.engineId, { description, environment: {} });
+      this.#entries.set(description.engineId, { description, environment: options.base });
     }
   }
 
   /** An editor is here: its agents are as it describes them from now on. */
-  introduce({ agents, environment }: Introduction): void {
+  introduce(introduction: Introduction): void {
+    const { agents } = introduction;
+    const environment = variablesOf(introduction, this.#options.base);
     const before = this.#text();
     for (const description of agents) {
       this.#entries.set(description.engineId, { description, environment });
@@ -186,7 +188,9 @@ export class AgentBook {
       return { engine: this.#workbenches[editor?.workbench ?? "chosen"], release: () => Promise.resolve() };
     }
     const own = editor?.agents.find((each) => each.engineId === engineId);
-    if (own !== undefined && editor !== undefined) return this.#pool.lease(own, editor.environment);
+    if (own !== undefined && editor !== undefined) {
+      return this.#pool.lease(own, variablesOf(editor, this.#options.base));
+    }
     const entry = this.#entries.get(engineId);
     if (entry === undefined) throw new HostError("unavailable", `The agent "${engineId}" is not known here`);
     return this.#pool.lease(entry.description, entry.environment);
@@ -197,6 +201,17 @@ export class AgentBook {
       [...this.#entries.values()].map(({ description }) => ({ ...description, env: {} })),
     );
   }
+}
+
+/**
+ * The variables of an editor's agents: its own and none of anybody else's. One that was not allowed to read where programs are could not
+ * say, and has those of the Host besides.
+ */
+function variablesOf(
+  { environment }: Introduction,
+  base: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return "PATH" in environment || "Path" in environment ? environment : { ...base, ...environment };
 }
 
 /** A Session of an Engine that is given back when the Session is closed. */

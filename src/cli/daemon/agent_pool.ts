@@ -17,25 +17,13 @@ export interface EngineLease {
 export class AgentPool {
   readonly #folder: string;
   readonly #log: Log;
-  readonly #base: Readonly<Record<string, string>>;
   readonly #outlet: ExtensionOutlet;
   readonly #engines = new Map<string, { readonly engine: Engine; users: number }>();
 
-  /**
-   * `base` are the variables of an agent whose editor did not say. `folder` keeps what agents say of themselves. `outlet` takes what they
-   * say beyond Sessions and Turns.
-   */
-  constructor(
-    options: {
-      folder: string;
-      log: Log;
-      base: Readonly<Record<string, string>>;
-      outlet: ExtensionOutlet;
-    },
-  ) {
+  /** `folder` keeps what agents say of themselves. `outlet` takes what they say beyond Sessions and Turns. */
+  constructor(options: { folder: string; log: Log; outlet: ExtensionOutlet }) {
     this.#folder = options.folder;
     this.#log = options.log;
-    this.#base = options.base;
     this.#outlet = options.outlet;
   }
 
@@ -46,7 +34,7 @@ export class AgentPool {
       program,
       args,
       cwd,
-      env: { ...this.#base, ...environment, ...env },
+      env: { ...environment, ...env },
       environment: "given",
     } as const;
     const memory = openMemory({ engineId, command, log: this.#log, folder: this.#folder });

@@ -42,12 +42,15 @@ Deno.test("[S9] [W1] an agent has the common variables of its Session's editor a
           MY_KEY: `key of ${name}`,
           OTHER_KEY: "not named",
           LANG: `${name}.UTF-8`,
+          // The Host is started by the first one, and has it too.
+          ...(name === "one" && { VOLTA_HOME: "home of one" }),
         })
       ),
     );
-    const tellMe = "env MY_KEY OTHER_KEY FIXED LANG";
+    const tellMe = "env MY_KEY OTHER_KEY FIXED LANG VOLTA_HOME";
+    const homes: Record<string, string> = { one: "home of one", two: Deno.env.get("VOLTA_HOME") ?? "none" };
     const expected = (name: string) =>
-      `MY_KEY=key of ${name} OTHER_KEY=none FIXED=${name} LANG=${name}.UTF-8`;
+      `MY_KEY=key of ${name} OTHER_KEY=none FIXED=${name} LANG=${name}.UTF-8 VOLTA_HOME=${homes[name]}`;
     await withEditor({ launch: editors[0]!, deadlineMs: 30_000 }, async (one) => {
       await withEditor({ launch: editors[1]!, deadlineMs: 30_000 }, async (two) => {
         const first = await openSession(one, house.cwd);
