@@ -46,12 +46,12 @@ export async function doctor(options: ServeOptions, screen: Screen): Promise<num
   section("Handshake");
   const healthy = await handshake(machine.cwd, screen);
 
-  const agentHealthy = roster.kind === "roster" &&
-    await tryAgent(roster, options, machine.cwd, screen, section);
+  // What does not start is nothing for an editor.
+  if (roster.kind === "refused") return 1;
+  const agentHealthy = await tryAgent(roster, options, machine.cwd, screen, section);
 
   section("Settings for your editor");
-  const configured = roster.kind === "roster" ? roster.host : undefined;
-  const launch = editorLaunch(options, options.host ?? hostChoice(configured ?? "none"), machine);
+  const launch = editorLaunch(options, options.host ?? hostChoice(roster.host ?? "none"), machine);
   screen.line(`  They start: ${commandLine(launch)}`);
   say("Narrow them by naming folders, as in --allow-read=/home/you/projects.");
   if (isPassing(launch.program)) {

@@ -174,6 +174,7 @@ Deno.test("doctor knows the agents of the configuration, and tries one that is n
       const { code, stdout } = await doctor("--agent", "nobody");
       assertEquals(code, 1, stdout);
       assertStringIncludes(stdout, 'There is no agent "nobody"');
+      assert(!stdout.includes("They start:"), "settings that start nothing are not printed");
     });
   });
 });
