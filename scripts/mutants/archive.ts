@@ -75,7 +75,7 @@ export const ARCHIVE_MUTANTS: readonly Mutant[] = [
     "this.#current?.scout !== true || ",
     "true || ",
   ),
-  past("E4", "a recap of an earlier life is shown as the user's words", " && !isRecap(text)", ""),
+  past("E4", "a recap of an earlier life is shown as the user's words", "withoutRecap(text)", "text"),
   past(
     "E4",
     "two messages of the user become one",

@@ -239,6 +239,7 @@ export class Agent {
     await Promise.race([this.#link.over, this.#process.ended]);
     if (this.#end === "unforeseen") {
       this.faults.count("crash");
+      this.#state = "gone";
       // Without its output it is of no use, whether it runs or not.
       await this.#process.close();
       const { program } = this.#parts.command;

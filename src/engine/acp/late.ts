@@ -48,13 +48,13 @@ export class LateTurn {
   #heardAt = performance.now();
   #taken = 0;
   #news = Promise.withResolvers<void>();
-  readonly #opened: Promise<unknown>;
+  readonly #begun = Promise.withResolvers<void>();
   readonly #done = Promise.withResolvers<void>();
 
   /** Opens the Run. */
   constructor(parts: LateParts) {
     this.#parts = parts;
-    this.#opened = parts.context.beside((sink, signal) => this.#work(sink, signal)).then((runId) => {
+    parts.context.beside((sink, signal) => this.#work(sink, signal)).then((runId) => {
       if (runId !== undefined) return;
       // There is no Turn that it could be shown beside.
       for (const _ of this.#early) parts.faults.count("idle");
@@ -82,7 +82,7 @@ export class LateTurn {
   /** Undefined while the Host keeps up. */
   room(): Promise<void> | undefined {
     if (this.#turn !== undefined) return this.#turn.room();
-    return this.#early.length < WAITING ? undefined : this.#opened.then(() => {});
+    return this.#early.length < WAITING ? undefined : this.#begun.promise;
   }
 
   /** It takes no more; what came is shown. */
@@ -95,6 +95,7 @@ export class LateTurn {
 
   #close(): void {
     this.end();
+    this.#begun.resolve();
     this.#done.resolve();
   }
 
@@ -120,6 +121,7 @@ export class LateTurn {
     });
     this.#turn = turn;
     for (const update of this.#early.splice(0)) turn.push(update);
+    this.#begun.resolve();
     const stop = () => this.end();
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();

@@ -109,6 +109,9 @@ export class Lobby {
       const method = hello.load ? "session/load" : "session/resume";
       const opened = await agent.open(method, { ...binding, sessionId: keptAs, ...metaOf(context) });
       if (hello.load) await conversation.replayed();
+      // What an agent told that fell meanwhile may be half.
+      if (agent.state === "gone") await agent.gone;
+      agent.over.throwIfAborted();
       await conversation.told();
       if (!hello.load) {
         const { sink } = await past.turn();

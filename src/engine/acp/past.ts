@@ -1,12 +1,14 @@
 import type { AgentTurn } from "./turn.ts";
 import { cut, numberOf, recordOf, textOf } from "./shape.ts";
 import type { EnginePast, PastTurn } from "../archive.ts";
-import { isRecap } from "./recap.ts";
+import { withoutRecap } from "./recap.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
 import type { PromptPart } from "../../model/prompt.ts";
 
 /** Updates that wait for the Host, above which nothing more is read of the agent. */
 const WAITING = 512;
+/** Parts of one thing that the user said, above which it goes on as another one. */
+const PARTS = 1024;
 /** UTF-16 units of a name that stands for something that cannot be kept. */
 const NAME = 200;
 
@@ -66,7 +68,9 @@ export class Past {
   /** Words of the user. They go on with those before, unless the agent said something since, or calls them another message. */
   async #hear({ content, messageId }: JsonObject): Promise<void> {
     const id = textOf(messageId);
-    if (this.#words.length > 0 && id !== this.#messageId) await this.#begin();
+    if (this.#words.length >= PARTS || (this.#words.length > 0 && id !== this.#messageId)) {
+      await this.#begin();
+    }
     this.#messageId = id;
     const part = partOf(content);
     if (part !== undefined) this.#words.push(part);
@@ -91,8 +95,10 @@ export class Past {
 function partOf(content: Json | undefined): PromptPart | undefined {
   const { type, text, uri, name, title, description, mimeType, data, resource } = recordOf(content);
   switch (type) {
-    case "text":
-      return typeof text === "string" && text !== "" && !isRecap(text) ? { kind: "text", text } : undefined;
+    case "text": {
+      const said = typeof text === "string" ? withoutRecap(text) : "";
+      return said === "" ? undefined : { kind: "text", text: said };
+    }
     case "resource_link":
       if (typeof uri !== "string") return undefined;
       return {

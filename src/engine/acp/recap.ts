@@ -47,9 +47,11 @@ export function recapOf(past: readonly Remembered[], most: number = RECAP_BYTES)
   return { text: [HEAD, ...entries.reverse(), TAIL].join("\n\n"), told };
 }
 
-/** Whether a text of a prompt is a recap that was given earlier, and no words of a person. */
-export function isRecap(text: string): boolean {
-  return text.startsWith(HEAD) && text.endsWith(TAIL);
+/** What a person said: a text of a prompt without a recap that was given with it, which some agents keep as one text with the words. */
+export function withoutRecap(text: string): string {
+  // What is quoted is marked, so that the first end is the recap's own.
+  const end = text.startsWith(HEAD) ? text.indexOf(`\n\n${TAIL}`) : -1;
+  return end < 0 ? text : text.slice(end + TAIL.length + 2).trimStart();
 }
 
 function entryOf(each: Remembered, largest: number): string | undefined {

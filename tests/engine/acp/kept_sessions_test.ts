@@ -123,7 +123,7 @@ Deno.test("[E4] what is begun through Gangway is listed once, beside what the ag
   );
 });
 
-for (const fault of ["load refuses", "load dies", "load wants a login"] as const) {
+for (const fault of ["load refuses", "load dies", "load dies late", "load wants a login"] as const) {
   Deno.test(`[E4] an agent that "${fault.replace("load ", "")}" while its Session is loaded leaves nothing of it in Gangway`, async () => {
     await withPlace(async ({ launch }, cwd) => {
       await withGangway(launch({ fault }), async (editor) => {

@@ -1,6 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import type { EngineOutcome } from "../../../src/engine/contract.ts";
-import { Stage, type Visit } from "./stage.ts";
+import { FakeHost, KeptLog, Stage, type Visit } from "./stage.ts";
+import { Faults } from "../../../src/engine/acp/faults.ts";
+import { LateTurn } from "../../../src/engine/acp/late.ts";
+import { OwnTerminals } from "../../../src/engine/acp/terminals.ts";
+import { systemClock } from "../../../src/system.ts";
+import { UsedIds } from "../../../src/engine/acp/voices.ts";
 
 const END: EngineOutcome = { kind: "completed", stopReason: "end_turn" };
 
@@ -101,4 +106,27 @@ Deno.test("[E2] a Session that is closed ends what is said beside its prompts", 
   await visit.host.when(() => visit.host.late.length === 1);
   await visit.session.close();
   assertEquals(await visit.host.late[0]?.outcome, END);
+});
+
+Deno.test("[E2] what waits behind words that the Host has not taken yet holds the agent up, however much that is", async () => {
+  const before = Promise.withResolvers<void>();
+  const host = new FakeHost({}, []);
+  const late = new LateTurn({
+    context: host.context(),
+    faults: new Faults(new KeptLog()),
+    used: new UsedIds(),
+    terminals: new OwnTerminals(() => true),
+    after: before.promise,
+    over: () => {},
+  });
+  for (let at = 0; at < 600; at++) late.push(JSON.parse(words(`${at} `)));
+  let roomy = false;
+  const room = late.room()?.then(() => roomy = true);
+  await systemClock.turn();
+  assert(room !== undefined && !roomy);
+  before.resolve();
+  await room;
+  late.end();
+  await late.done;
+  assert(host.late[0]?.sink.said().endsWith(" 599 "));
 });
