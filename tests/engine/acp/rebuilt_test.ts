@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { withoutRecap } from "../../../src/engine/acp/recap.ts";
 import type { Json } from "../../../src/model/json.ts";
 import type { RecordingSink } from "../sink.ts";
