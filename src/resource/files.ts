@@ -1,6 +1,6 @@
 import { denoGrants, type ReadGrants } from "./grants.ts";
 import type { Files, Link } from "../session/ports.ts";
-import { folderRefused, refusalOf } from "./refusal.ts";
+import { folderMissing, folderRefused, refusalOf } from "./refusal.ts";
 import { LIMITS } from "../limits.ts";
 import { OpenFile } from "./file.ts";
 import { parseLinkedUri } from "./uri.ts";
@@ -32,7 +32,7 @@ export class ScopedFiles implements Files {
       if (isDirectory) return real;
     } catch (error) {
       if (error instanceof Deno.errors.NotCapable) return written;
-      throw refusalOf(path, error);
+      throw error instanceof Deno.errors.NotFound ? folderMissing(path, error) : refusalOf(path, error);
     }
     throw new ResourceError("not_a_directory", `${quote(path)} is no folder: name the folder to work in`);
   }

@@ -55,6 +55,13 @@ export function folderRefused(path: string): ResourceError {
   );
 }
 
+/** No folder to work in. */
+export function folderMissing(path: string, cause: Error): ResourceError {
+  return new ResourceError("not_found", `${quote(path)} does not exist: name an existing folder to work in`, {
+    cause,
+  });
+}
+
 /** There are more bytes than are taken. */
 export function tooLarge(path: string): ResourceError {
   return new ResourceError(

@@ -1,6 +1,7 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { type Finding, probe } from "./probe.ts";
 import { Place } from "./place.ts";
+import { ResourceError } from "../../src/session/ports.ts";
 import { ScopedFiles } from "../../src/resource/mod.ts";
 
 function codes(findings: readonly Finding[]): readonly (string | undefined)[] {
@@ -165,4 +166,16 @@ Deno.test("[F2] a working folder that is not granted is not looked at", async ()
   await place.sh("mkdir d; ln -s d named");
   const files = new ScopedFiles({ denials: [], grants: { readable: () => false } });
   assertEquals(await files.directory(`${place.ok}/named`), `${place.ok}/named`);
+});
+
+Deno.test("a working folder that is missing is refused as a folder, not as a linked file", async () => {
+  await using place = await Place.make();
+  const files = new ScopedFiles({ denials: [], grants: { readable: () => true } });
+  const error = await assertRejects(
+    () => files.directory(`${place.ok}/none`),
+    ResourceError,
+    `${place.ok}/none`,
+  );
+  assertEquals(error.code, "not_found");
+  assertStringIncludes(error.message, "existing folder to work in");
 });
