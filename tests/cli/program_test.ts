@@ -86,7 +86,7 @@ Deno.test("the demo shows everything it promises, without colour where nobody se
       /answers "Allow once"/,
       /- 350 g watr\n +\+ 350 g water/,
       /Exit code 0/,
-      / cancelled\n  ✓ the prompt ended \d+ ms after the cancel/,
+      / cancelled\n {2}✓ the prompt ended \d+ ms after the cancel/,
       /ended with code 0/,
       /✓ the new process lists it: "Mend the recipe"/,
       /All of that was true/,
