@@ -62,7 +62,7 @@ export class Tools {
     if (before === undefined && this.#ids.has(toolCallId)) return this.#faults.count("ended_tool");
     const id = this.#ids.get(toolCallId) ?? this.#name(toolCallId);
     const changed = Object.entries(update).filter(([name, value]) =>
-      value !== null && name !== "sessionUpdate"
+      value !== null && name !== "sessionUpdate" && (name !== "_meta" || metaOf(value) !== undefined)
     );
     const now: JsonObject = {
       ...before,

@@ -93,6 +93,24 @@ Deno.test("[E1] a card's metadata is what all its updates said", async () => {
   });
 });
 
+Deno.test("[E1] [E2] metadata of a card that is too much, or none, takes nothing from what its other updates said", async () => {
+  await using stage = new Stage();
+  const visit = await stage.open();
+  const card = (toolCallId: string, _meta: unknown) =>
+    `update ${JSON.stringify({ sessionUpdate: "tool_call_update", toolCallId, title: "x", _meta })}`;
+  const huge = { x: "x".repeat(20_000) };
+  const { sink } = await visit.run([
+    card("first", huge),
+    card("first", { a: 1 }),
+    card("later", { a: 1 }),
+    card("later", huge),
+    ...[[1], "x", 7, {}].map((none) => card("later", none)),
+    card("later", { b: 2 }),
+  ].join("\n"));
+  const last = (id: string) => sink.all("toolInput").findLast(([, each]) => each === id)?.[2].meta;
+  assertEquals([last("first"), last("later")], [{ a: 1 }, { a: 1, b: 2 }]);
+});
+
 Deno.test("[E1] chunks without an id are one message until something else comes", async () => {
   await using stage = new Stage();
   const visit = await stage.open();
