@@ -152,11 +152,13 @@ export class Sessions {
   }
 
   async #join(mode: "load" | "resume", sessionId: string, request: SessionPlace): Promise<SessionInfo> {
-    const { host } = this.#options;
+    const { files, host } = this.#options;
     const place = await this.#place(request);
     try {
       const info = await host.sessions.get(sessionId);
-      if (info.cwd !== place.cwd) {
+      // An Engine may call the folder of a Session that it kept by another of its names.
+      const named = info.cwd === place.cwd || await files.directory(info.cwd).catch(() => "") === place.cwd;
+      if (!named) {
         throw new SessionError(
           "invalid_params",
           `"cwd" is not the working directory that this Session was created with: ${request.cwd}`,

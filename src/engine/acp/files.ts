@@ -49,7 +49,11 @@ async function admitted(params: JsonObject, context: EngineContext): Promise<str
   const path = textOf(params.path);
   if (path === undefined || !isAbsolute(path)) throw refused(INVALID, '"path" must be an absolute path');
   const real = await doing("read", params, () => realPathOf(path));
-  if ([context.cwd, ...context.roots].some((root) => isBelow(relative(root, real)))) return real;
+  for (const root of [context.cwd, ...context.roots]) {
+    if (isBelow(relative(root, real))) return real;
+    // A Session that an agent kept may name its folder by a link.
+    if (isBelow(relative(await Deno.realPath(root).catch(() => root), real))) return real;
+  }
   throw refused(INVALID, `"${path}" lies outside of the Session's folders`);
 }
 

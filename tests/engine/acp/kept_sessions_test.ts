@@ -106,6 +106,23 @@ Deno.test("[E4] a resume takes an agent's Session over without showing it; a lat
   }, OLD);
 });
 
+Deno.test("[E4] a Session that the agent keeps under another name of its folder is loaded by either name, and elsewhere refused", async () => {
+  await withPlace(async ({ launch, file }, cwd) => {
+    const link = `${cwd}-link`;
+    await Deno.symlink(cwd, link);
+    keep(file, { sessionId: "linked", cwd: link, updates: talked(["Remember 7", "I will"]) });
+    await withGangway(launch(), async (editor) => {
+      const [session] = await listed(editor);
+      assertEquals(session?.cwd, link);
+      const elsewhere = { sessionId: "linked", cwd: `${cwd}/..`, mcpServers: [] };
+      assertEquals((await editor.refused("session/load", elsewhere)).code, -32602);
+      for (const name of [link, cwd]) {
+        assertEquals(words(await join(editor, "load", "linked", name)), ["Remember 7", "I will"]);
+      }
+    });
+  });
+});
+
 Deno.test("[E4] what is begun through Gangway is listed once, beside what the agent had", async () => {
   await withPlace(
     async ({ launch, file }, cwd) => {

@@ -252,6 +252,18 @@ Deno.test("[E1] without an editor files are read and written here, within the Se
   assertEquals(await Deno.readTextFile(`${outside.path}/secret`), "secret");
 });
 
+Deno.test("[E1] files are found where the Session's folder goes by another name", async () => {
+  await using place = await folder();
+  await using names = await folder();
+  await Deno.writeTextFile(`${place.path}/a`, "1");
+  const link = `${names.path}/link`;
+  await Deno.symlink(place.path, link);
+  await using stage = new Stage();
+  const visit = await stage.open({ cwd: link });
+  const read = `ask fs/read_text_file ${JSON.stringify({ path: `${link}/a` })}`;
+  assertEquals(answered((await visit.run(read)).sink), { result: { content: "1" } });
+});
+
 Deno.test("[E2] requests that nobody knows are refused, and the Turn goes on", async () => {
   await using stage = new Stage();
   const visit = await stage.open();
