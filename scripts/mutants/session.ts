@@ -266,6 +266,22 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     tests: at("recovery"),
   },
   {
+    ids: ["P2", "R1"],
+    fault: "a start that is answered late clears every doubt",
+    file: "src/session/turn.ts",
+    find: 'doubted: turn.known.reply === "lost"',
+    replace: "doubted: false",
+    tests: at("recovery"),
+  },
+  {
+    ids: ["I9"],
+    fault: "a card ends under its open dialog",
+    file: "src/session/attachment.ts",
+    find: '    this.#dialogs.closeAll("the Turn is over", presentation.turn.turnId);\n    this.show',
+    replace: "    this.show",
+    tests: at("dialogs"),
+  },
+  {
     ids: ["R3"],
     fault: "recovery crosses to another store",
     file: "src/session/attachment.ts",

@@ -1,7 +1,7 @@
 import type { RuntimeHost, Subscription } from "../host/contract.ts";
 import { LIMITS } from "../limits.ts";
 import type { Frame, Snapshot } from "../model/frame.ts";
-import type { LiveRun, Run } from "../model/run.ts";
+import type { LiveRun, Run, RunEnd } from "../model/run.ts";
 import type { Interaction } from "../model/question.ts";
 import type { Row } from "../model/row.ts";
 import type { Step, TurnProjection } from "../projection/mod.ts";
@@ -144,6 +144,12 @@ export class Attachment {
   /** Puts a step on the wire, or fails the Turn with its fault. */
   show(presentation: Presentation, step: Step): void {
     this.#presentations.show(presentation, step);
+  }
+
+  /** Shows how a Turn ended. Its dialogs go first: a card is left alone while one is open. */
+  finish(presentation: Presentation, end: RunEnd): void {
+    this.#dialogs.closeAll("the Turn is over", presentation.turn.turnId);
+    this.show(presentation, presentation.projection.finish(end, this.#options.clock.now()));
   }
 
   /** Reads the transcript, across Subscriptions where one is lost. */
@@ -452,7 +458,7 @@ export class Attachment {
         );
       }
       if (presentation.owner === "attachment") {
-        this.show(presentation, projection.finish(known.end, clock.now()));
+        this.finish(presentation, known.end);
       }
     } catch (error) {
       if (!this.#feed.signal.aborted) {

@@ -269,9 +269,7 @@ export class Prompt {
   }
 
   #finish(end: RunEnd): void {
-    const presentation = this.#presentation!;
-    const { attachment, clock } = this.#options;
-    attachment.show(presentation, presentation.projection.finish(end, clock.now()));
+    this.#options.attachment.finish(this.#presentation!, end);
   }
 
   #answer(end: RunEnd): PromptAnswer {

@@ -140,9 +140,12 @@ function started(turn: Turn, reply: Reply<Admission>): Turn {
   if (turn.known.kind !== "pending") return turn;
   switch (reply.kind) {
     case "done":
-      return reply.value.kind === "admitted"
-        ? { ...turn, known: { kind: "live", run: reply.value.run, doubted: false } }
-        : { ...turn, known: { kind: "nothing" } };
+      if (reply.value.kind === "busy") return { ...turn, known: { kind: "nothing" } };
+      // A reply that comes late says what was: the Turn may have ended unseen meanwhile.
+      return {
+        ...turn,
+        known: { kind: "live", run: reply.value.run, doubted: turn.known.reply === "lost" },
+      };
     case "not_sent":
       return { ...turn, known: { kind: "nothing" } };
     case "answered":

@@ -286,6 +286,20 @@ Deno.test("[I9] the card comes before its dialog and is not touched while it is 
   await stage.sessions.shutdown();
 });
 
+Deno.test("[I9] [P8] a prompt that is given up takes its dialog back before its card ends", async () => {
+  const { stage, asked } = await asking();
+  stage.host.live.delete(stage.turnId);
+  stage.host.script.query = () =>
+    Promise.reject(new HostError("unavailable", "Lost", { dispatch: "unknown" }));
+  // The question is still listed, so only the end of the prompt can take it back.
+  stage.host.evict("lost");
+  await stage.clock.advance(LIMITS.queryTries * (LIMITS.queryMs + 2000));
+  assertEquals(asked.ending, { error: "outcome_unknown" });
+  const last = stage.client.events.slice(-2).map((event) => event.kind);
+  assertEquals(last, ["cancelled", "update"]);
+  await stage.sessions.shutdown();
+});
+
 Deno.test("[I9] [K9] a permission that is about no tool has a card of its own, which ends with it", async () => {
   const { stage, asked } = await asking({ toolCallId: undefined });
   assertEquals(stage.client.cardStatus("q"), "pending");

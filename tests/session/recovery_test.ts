@@ -146,6 +146,34 @@ Deno.test("[P2] [R1] a Run that the new snapshot lacks is asked for; its end cou
   await stage.sessions.shutdown();
 });
 
+Deno.test("[P2] [R1] a Turn that ended between two Subscriptions is found, though the start is answered late and a query is lost", async () => {
+  const stage = new Stage();
+  const sessionId = await stage.create();
+  const reply = Promise.withResolvers<void>();
+  stage.host.script.start = async ({ turnId }) => {
+    await reply.promise;
+    return { kind: "done", value: { kind: "admitted", run: stage.host.run(turnId) } };
+  };
+  const asked = await stage.prompt(sessionId);
+  const { turnId } = stage;
+  let queries = 0;
+  const lost = Promise.withResolvers<never>();
+  stage.host.script.query = () =>
+    queries++ === 0 ? lost.promise : Promise.resolve(stage.host.ended.get(turnId)!);
+  stage.host.evict("lost");
+  stage.host.begin(turnId);
+  stage.host.message(turnId, "m", "all of it");
+  stage.host.end(turnId);
+  await stage.clock.advance(100);
+  reply.resolve();
+  await settle();
+  lost.reject(gone());
+  await stage.clock.advance(LIMITS.queryMs);
+  assertEquals(asked.ending, { stop: "end_turn" });
+  assertEquals([stage.client.text(), queries], ["all of it", 2]);
+  await stage.sessions.shutdown();
+});
+
 Deno.test("[T2] text that was rewritten while the connection was lost fails the prompt and stops its Run", async () => {
   const rewrites = ["other words", "one", ""];
   for (const text of rewrites) {

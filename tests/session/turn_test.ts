@@ -71,6 +71,13 @@ const TABLE: readonly [string, readonly TurnEvent[], string, string][] = [
   ["missing in a snapshot", [sent, observed, { type: "missing" }], "live", "query"],
   ["missing and gone", [sent, observed, { type: "missing" }, { type: "asked" }, gone], "unknown", "-"],
   ["missing while pending", [sent, { type: "missing" }], "pending", "query settle"],
+  ["a reply that comes late leaves the doubt", [sent, { type: "overdue" }, admitted], "live", "query"],
+  [
+    "a reply behind a snapshot that lacks the Run leaves the doubt, whatever became of the question",
+    [sent, { type: "missing" }, { type: "asked" }, admitted, { type: "unanswered" }],
+    "live",
+    "query",
+  ],
   ["stop waits for a Run", [sent, unwanted], "pending", "-"],
   ["stop names the observed Run", [sent, unwanted, observed], "live", "stop r"],
   ["stop once at a time", [sent, observed, unwanted, { type: "stop_sent" }], "live", "-"],

@@ -36,6 +36,10 @@ class Screen {
   readonly #dialogs = new Map<number, OpenDialog>();
   /** Replays that are under way, with the Turns that they leave alone. */
   readonly #replays = new Map<View, ReadonlySet<string>>();
+  /** Turns that have to be there once the replay that is under way is over. */
+  readonly #later = new Map<View, Set<string>>();
+  /** Those whose last replay broke off: the editor was told to load again, which then shows everything. */
+  readonly #broken = new Set<View>();
   /** How far a load or resume is. */
   readonly #joins = new Map<View, "bound" | "opened">();
   /** Questions that were shown, by connection, Session and attachment. */
@@ -143,12 +147,20 @@ class Screen {
     const view = this.#view(by, sessionId);
     // A load may have begun anew what is just closed or removed.
     const anew = this.#replays.has(view) || this.#stages.of(by, sessionId).joinedAt > ask.asked.seq;
-    if ((wish === "close" || wish === "remove") && !anew) view.clear();
+    if ((wish === "close" || wish === "remove") && !anew) {
+      view.clear();
+      this.#broken.delete(view);
+    }
     if (wish === "load" || wish === "resume") this.#joins.delete(view);
     if (wish === "load") {
       const left = this.#replays.get(view) ?? new Set();
-      this.#replays.delete(view);
-      if (entry.ending.ok) view.judgeLoad(ask.asked.seq, entry.seq, left);
+      if (this.#replays.delete(view)) this.#broken.add(view);
+      if (entry.ending.ok) {
+        this.#broken.delete(view);
+        view.judgeLoad(ask.asked.seq, entry.seq, left);
+        for (const turnId of this.#later.get(view) ?? []) view.judgeEnded(turnId, entry.seq);
+      }
+      this.#later.delete(view);
     }
     if (wish !== "prompt" || sessionId === "nobody") return;
     const prompt = this.#facts.prompts.find(({ asked }) => asked.id === entry.id)!;
@@ -170,7 +182,10 @@ class Screen {
     // What ended in the step in which it started may have come too late for it.
     const began = this.#facts.tape.entries.find(({ step }) => step === start.op.step)?.seq ?? start.op.seq;
     for (const turnId of this.#stages.of(by, sessionId).elsewhere(began)) {
-      if (this.#facts.promptOf.get(turnId)?.asked.by !== by) view.judgeEnded(turnId, entry.seq);
+      if (this.#facts.promptOf.get(turnId)?.asked.by === by) continue;
+      if (this.#broken.has(view)) continue;
+      if (!this.#replays.has(view)) view.judgeEnded(turnId, entry.seq);
+      else this.#later.set(view, (this.#later.get(view) ?? new Set()).add(turnId));
     }
   }
 
