@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { alive, gone } from "../../engine/gone.ts";
 import { gangway, type Launch, script, withFolder } from "../../support/launch.ts";
 import type { HostStatus } from "../../../src/cli/daemon/status.ts";
-import { statusOf } from "../../../src/cli/daemon/caller.ts";
+import { statusOf, WishRefused } from "../../../src/cli/daemon/caller.ts";
 import { systemClock } from "../../../src/system.ts";
 
 /** What a command came to. */
@@ -62,6 +62,8 @@ export class House {
       return status;
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return undefined;
+      // It is leaving, and serves nobody any more.
+      if (error instanceof WishRefused && error.reason === "stopping") return undefined;
       throw error;
     }
   }
