@@ -200,4 +200,22 @@ export const DAEMON_MUTANTS: readonly Mutant[] = [
     "({ ...description, env: {} })",
     "description",
   ),
+  daemon("reach", "reach")(
+    "W1",
+    "a Host that gave up for another one ends the look for that one",
+    "if (before !== undefined) {",
+    "if (ended !== undefined) {",
+  ),
+  daemon("reach", "reach")(
+    "W1",
+    "a Host that found a leaving one is the last that is started",
+    "const FAILURES = 2;",
+    "const FAILURES = 1;",
+  ),
+  daemon("reach", "reach")(
+    "W1",
+    "a Host that had served and left counts as one that cannot be started",
+    "before.code !== 0 && ++failures",
+    "++failures",
+  ),
 ];

@@ -2,7 +2,7 @@ import { answerOf, encodeWish, type HostStatus, type Wish, type WishAnswer } fro
 import { dialSocket } from "../../host/wire/transport/socket.ts";
 import { type Endpoint, readEndpoint } from "../../host/wire/transport/endpoint.ts";
 import { HostError } from "../../host/errors.ts";
-import { readFirstLine, writeLine } from "./first_line.ts";
+import { readFirstLine, Silence, writeLine } from "./first_line.ts";
 import { Rendezvous } from "../../host/wire/transport/rendezvous.ts";
 import type { WireStream } from "../../host/wire/stream.ts";
 
@@ -34,9 +34,17 @@ export class WishRefused extends HostError {
   }
 }
 
+/** A Host is there and does not answer: its process stands still, or the machine has no time for it. */
+export class HostSilent extends HostError {
+  /** Says what to do. */
+  constructor() {
+    super("unavailable", "The Host does not answer: try again, or end its process", { dispatch: "not_sent" });
+  }
+}
+
 /**
- * Calls a Host and tells it what for. Undefined where none answers. Rejects with {@linkcode WishRefused} where it says no, and with
- * `unauthorized` where whoever answers could be somebody else's.
+ * Calls a Host and tells it what for. Undefined where none answers. Rejects with {@linkcode WishRefused} where it says no, with
+ * {@linkcode HostSilent} where it says nothing in time, and with `unauthorized` where whoever answers could be somebody else's.
  */
 export async function call(address: Address, wish: Wish, signal: AbortSignal): Promise<Reached | undefined> {
   const stream = await dial(address, signal);
@@ -56,6 +64,7 @@ export async function call(address: Address, wish: Wish, signal: AbortSignal): P
     stream.close();
     signal.throwIfAborted();
     if (error instanceof HostError) throw error;
+    if (error instanceof Silence) throw new HostSilent();
     // It hung up: it ended in this moment.
     return undefined;
   } finally {

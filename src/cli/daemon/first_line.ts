@@ -12,7 +12,19 @@ export interface Opened {
   readonly stream: WireStream;
 }
 
-/** Reads one line of JSON from the beginning of a stream. Rejects where it ends before, where the line is too long, or after `ms`. */
+/** Nothing was said in time. */
+export class Silence extends Error {
+  /** Says how long. */
+  constructor(ms: number) {
+    super(`Nothing was said for ${ms / 1000} seconds`);
+    this.name = "Silence";
+  }
+}
+
+/**
+ * Reads one line of JSON from the beginning of a stream. Rejects where it ends before, where the line is too long, and after `ms` with
+ * {@linkcode Silence}.
+ */
 export async function readFirstLine(
   stream: WireStream,
   ms: number,
@@ -21,7 +33,7 @@ export async function readFirstLine(
   const reader = stream.readable.getReader();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Nothing was said for ${ms / 1000} seconds`)), ms);
+    timer = setTimeout(() => reject(new Silence(ms)), ms);
   });
   try {
     return await Promise.race([readLine(reader, stream, most), late]);

@@ -1,11 +1,15 @@
-import { type Address, call, type Reached, statusOf, WishRefused } from "./caller.ts";
+import { type Address, call, HostSilent, type Reached, statusOf, WishRefused } from "./caller.ts";
 import { HostError } from "../../host/errors.ts";
 import { type HostStatus, isIdle } from "./status.ts";
-import { startHost, type Starting, type StartOptions } from "./start.ts";
+import type { StartEnd, Starting } from "./start.ts";
 import { systemClock } from "../../system.ts";
 
 /** What {@linkcode HostReach} needs. */
-export interface HostReachOptions extends StartOptions {
+export interface HostReachOptions {
+  /** The state folder. */
+  readonly folder: string;
+  /** Starts a Host. Throws where that cannot be. */
+  readonly start: () => Starting;
   readonly version: string;
   /** Tells the person something, once each. */
   readonly tell: (sentence: string) => void;
@@ -16,6 +20,11 @@ const START_MS = 20_000;
 /** Milliseconds between two tries, at first and at most. */
 const LOOK_MS = 15;
 const LOOK_MOST_MS = 120;
+/** Hosts that may fail to start. The first one may have found another that was just leaving. */
+const FAILURES = 2;
+
+/** What a look for a Host came to: `silent` is one that is there and does not answer. */
+type Found = Reached | "nobody" | "silent";
 
 /**
  * Reaches the Host of a state folder, whoever started it; starts one where none runs; replaces one of an older version that nobody
@@ -34,18 +43,25 @@ export class HostReach {
   /** Calls for the wire. Rejects with a sentence where no Host can be had in time. */
   async dial(signal: AbortSignal): Promise<Reached> {
     let starting: Starting | undefined;
-    let failed: string | undefined;
+    let ended: StartEnd | undefined;
+    let failures = 0;
     const deadline = systemClock.now() + START_MS;
     try {
       for (let wait = LOOK_MS;; wait = Math.min(wait * 1.5, LOOK_MOST_MS)) {
         signal.throwIfAborted();
-        const reached = await this.#try(signal);
-        if (reached !== undefined) return reached;
-        if (failed !== undefined || systemClock.now() > deadline) throw notStarted(failed);
-        if (starting === undefined) {
-          starting = startHost(this.#options);
-          // Another one may have been quicker: it is looked for once more.
-          starting.failed.then((said) => failed = said);
+        // One that ended while we look may have found another, which this look was too early for.
+        const before = ended;
+        const found = await this.#look(signal);
+        if (typeof found === "object") return found;
+        if (before !== undefined) {
+          // One that had served and left again is no failure.
+          if (before.code !== 0 && ++failures === FAILURES) throw notStarted(before.said);
+          starting = ended = undefined;
+        }
+        if (systemClock.now() > deadline) throw found === "silent" ? new HostSilent() : notStarted(undefined);
+        if (found === "nobody" && starting === undefined) {
+          starting = this.#options.start();
+          starting.ended.then((end) => ended = end);
         }
         await systemClock.sleep(wait, signal);
       }
@@ -54,13 +70,14 @@ export class HostReach {
     }
   }
 
-  async #try(signal: AbortSignal): Promise<Reached | undefined> {
+  async #look(signal: AbortSignal): Promise<Found> {
     try {
       const status = await statusOf(this.#address, signal);
-      if (status === undefined || await this.#replaced(status, signal)) return undefined;
-      return await call(this.#address, { want: "host" }, signal);
+      if (status === undefined || await this.#replaced(status, signal)) return "nobody";
+      return await call(this.#address, { want: "host" }, signal) ?? "nobody";
     } catch (error) {
-      if (error instanceof WishRefused && error.reason === "stopping") return undefined;
+      if (error instanceof WishRefused && error.reason === "stopping") return "nobody";
+      if (error instanceof HostSilent) return "silent";
       throw error;
     }
   }
@@ -72,8 +89,9 @@ export class HostReach {
     try {
       const stopped = await call(this.#address, { want: "stop", when: "idle" }, signal);
       if (stopped === undefined) return true;
-      await stopped.stream.readable.pipeTo(new WritableStream()).catch(() => {});
+      await stopped.stream.readable.pipeTo(new WritableStream(), { signal }).catch(() => {});
       stopped.stream.close();
+      signal.throwIfAborted();
     } catch (error) {
       if (error instanceof WishRefused && error.reason === "busy") return false;
       throw error;

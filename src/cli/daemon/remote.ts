@@ -12,6 +12,7 @@ import type { Machine } from "../state.ts";
 import type { Permissions } from "../permissions.ts";
 import { randomIds, systemClock } from "../../system.ts";
 import type { Roster } from "../roster.ts";
+import { startHost } from "./start.ts";
 import { VERSION } from "../version.ts";
 
 /** What {@linkcode remoteHost} needs. */
@@ -75,7 +76,8 @@ function introductionFor(roster: Roster, machine: Machine): JsonObject {
 function dialer(parts: RemoteHostParts): (signal: AbortSignal) => Promise<Reached> {
   const { choice, folder, options, machine, permissions, tell } = parts;
   if (choice.kind !== "path") {
-    const reach = new HostReach({ folder, options, machine, permissions, version: VERSION, tell });
+    const start = () => startHost({ folder, options, machine, permissions });
+    const reach = new HostReach({ folder, start, version: VERSION, tell });
     return (signal) => reach.dial(signal);
   }
   return async (signal) => {

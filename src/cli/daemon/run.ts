@@ -63,12 +63,13 @@ function prepare({ store }: ServeOptions, machine: Machine): Rendezvous {
 
 /** Waits for one that is leaving; refuses where one stays. */
 async function takeLock(place: Rendezvous): Promise<HostLock> {
-  const { signal } = new AbortController();
-  for (let waited = 0;; waited += LOOK_MS) {
+  // One that does not answer is not waited for any longer, however long each look takes.
+  const late = AbortSignal.timeout(LOCK_MS);
+  for (;;) {
     const lock = HostLock.take(place.lock);
     if (lock instanceof HostLock) return lock;
-    const status = await statusOf({ kind: "state", folder: place.state }, signal).catch(() => undefined);
-    if (status !== undefined || waited >= LOCK_MS) {
+    const status = await statusOf({ kind: "state", folder: place.state }, late).catch(() => undefined);
+    if (status !== undefined || late.aborted) {
       const who = lock.heldBy === 0 ? "" : ` (process ${lock.heldBy})`;
       throw new HostError("busy", `A Host is running for this state folder already${who}`);
     }

@@ -18,10 +18,18 @@ export interface StartOptions {
   readonly permissions?: Permissions;
 }
 
+/** How the process of a Host ended. */
+export interface StartEnd {
+  /** 0 where it had served. */
+  readonly code: number;
+  /** What it said, if anything. */
+  readonly said: string;
+}
+
 /** A Host that is being started. */
 export interface Starting {
-  /** Resolves when its process ended instead of serving: with what it said. Never rejects. */
-  readonly failed: Promise<string>;
+  /** Resolves when its process ended. Never rejects. */
+  readonly ended: Promise<StartEnd>;
   /** It serves, or nobody waits for it any more: lets go of its process, which goes on. */
   release(): void;
 }
@@ -67,7 +75,10 @@ export function startHost({ folder, options, machine, permissions }: StartOption
   const errors = child.stderr.getReader();
   const said = wordsOf(errors);
   return {
-    failed: child.status.then(async () => (await said).trim().replace(/^gangway: /, "")),
+    ended: child.status.then(async ({ code }) => ({
+      code,
+      said: (await said).trim().replace(/^gangway: /, ""),
+    })),
     // It says nothing once it serves.
     release: () => void errors.cancel().catch(() => {}),
   };
