@@ -5,33 +5,16 @@ import { AgentLink, refused } from "./link.ts";
 import type { ClientServices } from "../../host/contract.ts";
 import type { Faults } from "./faults.ts";
 import { greeting, type Hello, helloOf } from "./hello.ts";
-import type { EngineContext, ExtensionOutlet } from "../contract.ts";
+import type { ExtensionOutlet } from "../contract.ts";
 import type { ExtensionAnswer } from "../../model/extension.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
 import type { Log } from "../../model/log.ts";
 import { cut, recordOf } from "./shape.ts";
 import { ownLogins, type TerminalLogin } from "./logins.ts";
 import { Outward } from "./outward.ts";
+import { Seats } from "./seats.ts";
 import { RequestError } from "@agentclientprotocol/sdk";
 import { untilAborted } from "../waiting.ts";
-
-/** What hears one of an agent's Sessions. */
-export interface Seat {
-  /** The Host's side of the Session. */
-  readonly context: Pick<EngineContext, "sessionId">;
-  /** An update, in order. */
-  update(update: JsonObject): void;
-  /** The prompt at hand was answered. */
-  answered(): void;
-  /** An `elicitation/complete`. False where it was not asked for from here. */
-  completed(params: JsonObject): boolean;
-  /** Undefined while it keeps up. */
-  room(): Promise<void> | undefined;
-  /** A request about the Session. What it throws becomes the error. */
-  request(method: string, params: JsonObject, signal: AbortSignal): Promise<unknown>;
-  /** The agent is gone. Called once, while it has its seat. */
-  fallen(): void;
-}
 
 /** What an agent is started with. */
 export interface AgentParts {
@@ -49,8 +32,6 @@ export interface AgentParts {
 
 /** Milliseconds for the answer to `initialize`; a first start may have to load the agent from a registry. */
 const HELLO_MS = 90_000;
-/** Updates that are kept of a Session whose id is not known yet. */
-const EARLY = 256;
 /** UTF-16 units of an agent's own sentence. */
 const SENTENCE = 1000;
 
@@ -71,12 +52,11 @@ export class Agent {
   readonly #parts: AgentParts;
   readonly #process: AgentProcess;
   readonly #link: AgentLink;
-  readonly #seats = new Map<string, Seat>();
+  /** Who hears which of its Sessions. */
+  readonly seats: Seats;
   readonly #outward: Outward;
-  readonly #early = new Map<string, JsonObject[]>();
   readonly #over = new AbortController();
   readonly #fallen = Promise.withResolvers<void>();
-  #opening = 0;
   #working = 0;
   #state: AgentState = "serving";
   #logins: readonly JsonObject[] = [];
@@ -88,16 +68,17 @@ export class Agent {
     this.#parts = parts;
     this.faults = parts.faults;
     this.#process = AgentProcess.start(parts.command, parts.log);
+    this.seats = new Seats(parts.faults, () => this.#outward.opened());
     this.#outward = new Outward({
       outlet: parts.outlet,
-      hostId: (sessionId) => this.#seats.get(sessionId)?.context.sessionId,
-      opening: () => this.#opening > 0,
+      hostId: (sessionId) => this.seats.of(sessionId)?.context.sessionId,
+      opening: () => this.seats.opening,
       faults: parts.faults,
     });
     this.#link = new AgentLink(this.#process, {
-      update: (params) => this.#update(recordOf(params)),
-      answered: (sessionId) => this.#seats.get(sessionId)?.answered(),
-      room: () => this.#room(),
+      update: (params) => this.seats.update(recordOf(params)),
+      answered: (sessionId) => this.seats.of(sessionId)?.answered(),
+      room: () => this.seats.room(),
       request: (method, params, signal) => this.#request(method, params, signal),
       notified: (method, params) => this.#notified(method, params),
     }, parts.faults);
@@ -165,10 +146,7 @@ export class Agent {
    * Opens a Session. What the agent says about one before its answer names it is kept for that long.
    */
   async open(method: string, params: JsonObject): Promise<JsonObject> {
-    this.#opening++;
-    const opened = () => {
-      if (--this.#opening === 0) this.#forgetEarly();
-    };
+    const opened = this.seats.open();
     try {
       const answer = await this.request(method, params, "open a Session");
       // The answer's reader takes its seat in the same turn of the event loop.
@@ -178,24 +156,6 @@ export class Agent {
       opened();
       throw error;
     }
-  }
-
-  /** Hears a Session from now on, what came early first. */
-  seat(sessionId: string, seat: Seat): void {
-    this.#seats.set(sessionId, seat);
-    const early = this.#early.get(sessionId);
-    this.#early.delete(sessionId);
-    for (const update of early ?? []) seat.update(update);
-  }
-
-  /** Whether this is who hears a Session. */
-  hears(sessionId: string, seat: Seat): boolean {
-    return this.#seats.get(sessionId) === seat;
-  }
-
-  /** Hears a Session no more. */
-  leave(sessionId: string, seat: Seat): void {
-    if (this.hears(sessionId, seat)) this.#seats.delete(sessionId);
   }
 
   /** A Turn begins. Returns what to call when it is over. */
@@ -246,8 +206,7 @@ export class Agent {
       this.#fall(exitSentence(await this.#process.ended, program));
     }
     await Promise.all([this.#link.done, this.#process.ended]);
-    for (const seat of this.#seats.values()) seat.fallen();
-    this.#seats.clear();
+    this.seats.fall();
   }
 
   async #greet(): Promise<Hello> {
@@ -280,37 +239,11 @@ export class Agent {
     }
   }
 
-  #update({ sessionId, update }: JsonObject): void {
-    if (typeof sessionId !== "string") return this.faults.count("malformed");
-    const said = recordOf(update);
-    const seat = this.#seats.get(sessionId);
-    if (seat !== undefined) return seat.update(said);
-    if (this.#opening === 0) return this.faults.count("foreign");
-    const early = this.#early.get(sessionId) ?? [];
-    if (early.length + this.#early.size > EARLY) return this.faults.count("foreign");
-    early.push(said);
-    this.#early.set(sessionId, early);
-  }
-
-  #forgetEarly(): void {
-    for (const updates of this.#early.values()) for (const _ of updates) this.faults.count("foreign");
-    this.#early.clear();
-    this.#outward.opened();
-  }
-
-  #room(): Promise<void> | undefined {
-    for (const seat of this.#seats.values()) {
-      const room = seat.room();
-      if (room !== undefined) return room;
-    }
-    return undefined;
-  }
-
   #notified(method: string, params: JsonObject): void {
     // The protocol's own are the SDK's to hear.
     if (method.startsWith("$/")) return;
     if (method === "elicitation/complete") {
-      if (![...this.#seats.values()].some((seat) => seat.completed(params))) this.faults.count("stray");
+      if (!this.seats.completed(params)) this.faults.count("stray");
       return;
     }
     this.#outward.notify(method, params);
@@ -323,7 +256,7 @@ export class Agent {
       this.faults.count("refused");
       throw refused(-32601, `Gangway does not know "${method}" without a Session`);
     }
-    const seat = this.#seats.get(sessionId);
+    const seat = this.seats.of(sessionId);
     if (seat !== undefined) return await seat.request(method, params, signal);
     this.faults.count("foreign");
     throw refused(-32002, "There is no such Session");

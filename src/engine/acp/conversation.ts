@@ -1,4 +1,4 @@
-import type { Agent, Seat } from "./agent.ts";
+import type { Agent } from "./agent.ts";
 import { AgentFailure } from "./failure.ts";
 import { AgentTurn } from "./turn.ts";
 import { atMost, pause, untilAborted } from "../waiting.ts";
@@ -15,6 +15,7 @@ import { LateTurn } from "./late.ts";
 import { Past } from "./past.ts";
 import { Requests } from "./requests.ts";
 import { OwnTerminals } from "./terminals.ts";
+import type { Seat } from "./seats.ts";
 import { Settings } from "./options.ts";
 import type { StopReason } from "../../model/run.ts";
 import type { UsedIds } from "./voices.ts";
@@ -113,7 +114,7 @@ export class Conversation implements Seat {
       terminals: this.#terminals,
       faults: this.agent.faults,
     });
-    this.agent.seat(this.sessionId, this);
+    this.agent.seats.take(this.sessionId, this);
   }
 
   /** Whose Session it is; another one after the Host opened it anew. */
@@ -123,7 +124,7 @@ export class Conversation implements Seat {
 
   /** Whether a Turn can be had here: the agent serves, and its Session was not opened a second time beside this. */
   get serving(): boolean {
-    return this.agent.state === "serving" && this.agent.hears(this.sessionId, this);
+    return this.agent.state === "serving" && this.agent.seats.of(this.sessionId) === this;
   }
 
   /** Resolves when the Host has the history that came so far. */
@@ -315,7 +316,7 @@ export class Conversation implements Seat {
   async end(): Promise<void> {
     this.rest();
     const closes = this.serving && this.hello.close;
-    this.agent.leave(this.sessionId, this);
+    this.agent.seats.leave(this.sessionId, this);
     if (closes) {
       await this.agent.request("session/close", { sessionId: this.sessionId }, "close a Session").catch(
         () => {},

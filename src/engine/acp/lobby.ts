@@ -190,7 +190,7 @@ export class Lobby {
       conversation.live(opened);
       return conversation;
     } catch (error) {
-      agent.leave(sessionId, conversation);
+      agent.seats.leave(sessionId, conversation);
       if (!(error instanceof AgentFailure) || error.class !== "engine") throw error;
       // What may pass is tried again by the next prompt, for going on anew is for good.
       if (!isLost(error) && !this.#failed.has(sessionId)) {
