@@ -25,23 +25,22 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
 /**
  * The work's result, or a {@linkcode DeadlineError} after `ms`, or the signal's reason as soon as it aborts. Leaves no timer behind.
  */
-export async function within<T>(
+export function within<T>(
   clock: Clock,
   ms: number,
   what: string,
   work: Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const over = new AbortController();
-  const alarm = clock.sleep(ms, over.signal).then(() => {
+  const timer = new AbortController();
+  // With a reason of its own an abort makes no exception, which would cost more than all the rest.
+  const over = () => timer.abort("over");
+  const alarm = clock.sleep(ms, timer.signal).then(() => {
     throw new DeadlineError(what, ms);
   });
-  alarm.catch(() => {});
-  try {
-    return await Promise.race([signal === undefined ? work : unlessAborted(work, signal), alarm]);
-  } finally {
-    // With a reason of its own an abort makes no exception, which would cost more than all the rest.
-    over.abort("over");
-    work.catch(() => {});
-  }
+  const first = Promise.race([work, alarm]);
+  const result = signal === undefined ? first : unlessAborted(first, signal);
+  result.then(over, over);
+  work.catch(() => {});
+  return result;
 }
