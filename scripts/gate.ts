@@ -7,7 +7,7 @@
 import { stdoutScreen } from "../src/cli/screen.ts";
 
 /** The areas of the acceptance list that are not built yet. */
-const NOT_BUILT = "W,L";
+const NOT_BUILT = "L";
 
 /** The entry points of the package, from `deno.json`. */
 async function entryPoints(): Promise<string[]> {
