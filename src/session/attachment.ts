@@ -1,19 +1,16 @@
 import type { RuntimeHost, Subscription } from "../host/contract.ts";
-import { LIMITS } from "../limits.ts";
 import type { Frame, Snapshot } from "../model/frame.ts";
 import type { LiveRun, Run, RunEnd } from "../model/run.ts";
 import type { Interaction } from "../model/question.ts";
 import type { Row } from "../model/row.ts";
 import type { Step, TurnProjection } from "../projection/mod.ts";
-import { Bell } from "./bell.ts";
 import { Bulletin } from "./bulletin.ts";
 import { EditorCalls, isFreeing } from "./calls.ts";
-import { within } from "./deadline.ts";
 import { Dialogs } from "./dialogs.ts";
 import { SessionError } from "./errors.ts";
-import { busyError } from "./failures.ts";
 import { Feed, type ReadRange } from "./feed.ts";
 import type { Join } from "./join.ts";
+import { LiveRuns } from "./live_runs.ts";
 import type { ClientPort, Clock, Log } from "./ports.ts";
 import type { Owner, Presentation } from "./presentation.ts";
 import { Presentations } from "./presentations.ts";
@@ -45,9 +42,8 @@ export class Attachment {
   readonly #calls: EditorCalls;
   readonly #reconciler: Reconciler;
   readonly #presentations: Presentations;
-  readonly #slot = new Bell();
   readonly #settling = new Set<Presentation>();
-  readonly #live = new Map<string, LiveRun>();
+  readonly #live: LiveRuns;
   #join: Join | undefined;
   #storeId: string | undefined;
   /** Every Run that shows up is to be stopped. */
@@ -58,6 +54,7 @@ export class Attachment {
   constructor(options: AttachmentOptions) {
     const { host, client, sessionId, clock, log } = options;
     this.#options = options;
+    this.#live = new LiveRuns(clock);
     this.bulletin = new Bulletin(client, sessionId);
     this.#feed = new Feed(options, {
       opened: (subscription) => this.#opened(subscription),
@@ -100,8 +97,7 @@ export class Attachment {
 
   /** The Run in the foreground slot, whoever started it. */
   get foreground(): LiveRun | undefined {
-    for (const live of this.#live.values()) if (live.foreground) return live;
-    return undefined;
+    return this.#live.foreground;
   }
 
   /** Waits until the Session is open and what it knows was taken in; one opening serves all who ask. */
@@ -110,16 +106,8 @@ export class Attachment {
   }
 
   /** Waits while another Run holds the foreground slot, at most {@linkcode Limits.busyWaitMs}, then throws `run_busy`. */
-  async free(signal: AbortSignal): Promise<void> {
-    const holder = this.foreground;
-    if (holder === undefined) return;
-    const free = this.#slot.until(() => this.foreground === undefined ? true : undefined, signal);
-    try {
-      await within(this.#options.clock, LIMITS.busyWaitMs, "the running Turn", free, signal);
-    } catch (error) {
-      if (signal.aborted) throw error;
-      throw busyError((this.foreground ?? holder).run);
-    }
+  free(signal: AbortSignal): Promise<void> {
+    return this.#live.free(signal);
   }
 
   /** Begins to show a Turn. Call it before the Turn is started: its frames may come first. */
@@ -192,15 +180,13 @@ export class Attachment {
    */
   async stopAll(): Promise<void> {
     this.#ending = true;
-    for (const live of this.#live.values()) this.#presentations.of(live).fence("cancel");
+    for (const live of this.#live.byTurn.values()) this.#presentations.of(live).fence("cancel");
     for (const presentation of this.#presentations.all) {
       if (presentation.turn.known.kind !== "pending") continue;
       presentation.fence("cancel");
       presentation.record({ type: "overdue" });
     }
-    await this.#slot.until(() =>
-      this.unstopped.every(({ stop }) => stop.state === "failed") ? true : undefined
-    );
+    await this.#live.until(() => this.unstopped.every(({ stop }) => stop.state === "failed"));
   }
 
   /** Turns that may still run and whose Stop the Host has not acknowledged. */
@@ -216,7 +202,7 @@ export class Attachment {
     this.#dialogs.closeAll("the Session was closed");
     this.#calls.close();
     this.#presentations.clear();
-    this.#slot.ring();
+    this.#live.changed();
   }
 
   #failed(error: Error): void {
@@ -227,7 +213,7 @@ export class Attachment {
       ? error
       : new SessionError("internal", "Showing the Turn failed", {}, { cause: error });
     for (const presentation of this.#presentations.all) presentation.fail(fault);
-    this.#slot.ring();
+    this.#live.changed();
   }
 
   /** Takes in what a new Subscription knows, and reads what was missed of the Turns that are shown. */
@@ -242,7 +228,7 @@ export class Attachment {
     if (this.#storeId !== undefined) this.#missed(snapshot);
     this.#take(snapshot);
     for (const presentation of this.#presentations.all) {
-      if (!this.#live.has(presentation.turn.turnId)) presentation.record({ type: "missing" });
+      if (!this.#live.byTurn.has(presentation.turn.turnId)) presentation.record({ type: "missing" });
       else if (presentation.unwanted === undefined) await this.#catchUp(subscription, presentation);
     }
   }
@@ -250,7 +236,7 @@ export class Attachment {
   /** Remembers the Turns that ended while nothing was seen. Those on show are read by their own presentations. */
   #missed({ runs, last }: Snapshot): void {
     const known = new Set([...runs.map((live) => live.run.turnId), ...this.#presentations.turnIds]);
-    for (const { run: { turnId }, cut } of this.#live.values()) {
+    for (const { run: { turnId }, cut } of this.#live.byTurn.values()) {
       if (!known.has(turnId)) this.unshown.add({ after: cut, through: last, turnId });
       known.add(turnId);
     }
@@ -270,7 +256,7 @@ export class Attachment {
     this.#live.clear();
     for (const live of snapshot.runs) this.#run(live);
     this.bulletin.showAll(snapshot);
-    this.#slot.ring();
+    this.#live.changed();
   }
 
   async #joinOn(join: Join, subscription: Subscription): Promise<void> {
@@ -288,7 +274,7 @@ export class Attachment {
     const joined = await join.run(
       this.#feed,
       subscription,
-      join.mode === "load" ? this.#presentations.reshown(this.#live) : this.#presentations.turnIds,
+      join.mode === "load" ? this.#presentations.reshown(this.#live.byTurn) : this.#presentations.turnIds,
     );
     for (const { live, projection } of joined) {
       const presentation = this.present(foundTurn(live.run), {
@@ -296,12 +282,12 @@ export class Attachment {
         owner: "attachment",
         projection,
       });
-      if (!this.#live.has(live.run.turnId)) presentation.record({ type: "missing" });
+      if (!this.#live.byTurn.has(live.run.turnId)) presentation.record({ type: "missing" });
     }
     // A load has shown everything but what others were still at; a resume leaves the past alone.
     this.unshown.clear(join.left);
     for (const { run: { turnId }, cut } of join.others) {
-      if (!this.#live.has(turnId)) this.unshown.add({ after: cut, through: this.#last, turnId });
+      if (!this.#live.byTurn.has(turnId)) this.unshown.add({ after: cut, through: this.#last, turnId });
     }
     join.finish();
     await join.released;
@@ -367,7 +353,7 @@ export class Attachment {
 
   #run(live: LiveRun): undefined {
     const { turnId } = live.run;
-    this.#live.set(turnId, live);
+    this.#live.put(live);
     this.unshown.know(turnId);
     let presentation = this.#presentations.get(turnId);
     // A background Run is shown by the connection that shows its parent.
@@ -377,19 +363,18 @@ export class Attachment {
     }
     presentation?.record({ type: "observed", run: live.run });
     if (mine && this.#ending) presentation?.fence("cancel");
-    this.#slot.ring();
+    this.#live.changed();
   }
 
   #ended(frame: Frame & { type: "run_ended" }): undefined {
     const { run, end, through } = frame;
-    const live = this.#live.get(run.turnId);
-    this.#live.delete(run.turnId);
+    const live = this.#live.take(run.turnId);
     this.#last = Math.max(this.#last, through);
     const presentation = this.#presentations.get(run.turnId);
     if (presentation !== undefined) presentation.record({ type: "ended", run, end, through });
     // A Run that is not known any more was seen to end before.
     else if (live !== undefined) this.unshown.add({ after: live.cut, through, turnId: run.turnId });
-    this.#slot.ring();
+    this.#live.changed();
   }
 
   #question(interaction: Interaction): undefined {
@@ -428,7 +413,7 @@ export class Attachment {
       this.#calls.fence(turnId);
     }
     this.#reconciler.reconcile(presentation);
-    this.#slot.ring();
+    this.#live.changed();
     if (presentation.owner === "prompt" || !presentation.over || this.#settling.has(presentation)) return;
     // An answer that comes late finds a Turn that is done with.
     if (this.#presentations.get(turnId) !== presentation) return;
