@@ -19,6 +19,8 @@ export interface ChaosHabits {
   readonly stall: number;
   /** That all that a client sent is sent again by another connection, for each connection. */
   readonly replay: number;
+  /** That a reply is overtaken by what the Host says after it, for each reply. */
+  readonly overtaken: number;
 }
 
 /** A connection on which nothing goes wrong. */
@@ -31,6 +33,7 @@ export const QUIET: ChaosHabits = {
   half: 0,
   stall: 0,
   replay: 0,
+  overtaken: 0,
 };
 
 /** Draws how the connections of one client behave. */
@@ -46,6 +49,7 @@ export function habitsOf(random: Random): ChaosHabits {
     half: some(0.5, 0.3),
     stall: some(0.3, 0.01, 0.04),
     replay: some(0.4, 0.3),
+    overtaken: some(0.6, 0.1, 0.5),
   };
 }
 
@@ -60,6 +64,9 @@ export interface ChaosParts {
   /** Tells what goes wrong. */
   readonly note: (what: string) => void;
 }
+
+/** How a reply begins. */
+const REPLY = '{"type":"reply"';
 
 /** One direction. */
 class Pipe {
@@ -118,6 +125,8 @@ export class ChaosChannel {
   readonly #up: Pipe;
   readonly #down: Pipe;
   #broken = false;
+  /** What the Host says is carried one after the other: a reply that was held back comes between two lines. */
+  #carrying: Promise<void> = Promise.resolve();
 
   constructor(parts: ChaosParts) {
     this.#parts = parts;
@@ -125,7 +134,10 @@ export class ChaosChannel {
       this.sent.push(chunk);
       return this.#carry(chunk, pipe);
     });
-    this.#down = new Pipe((chunk, pipe) => this.#carry(chunk, pipe));
+    this.#down = new Pipe((chunk, pipe) => {
+      const prompt = this.#withoutOvertaken(chunk, pipe);
+      return this.#inTurn(() => this.#carry(prompt, pipe));
+    });
     this.here = {
       readable: this.#down.readable,
       writable: this.#up.writable,
@@ -143,6 +155,29 @@ export class ChaosChannel {
     this.#broken = true;
     this.#up.end();
     this.#down.end();
+  }
+
+  #inTurn(carry: () => Promise<void>): Promise<void> {
+    const carried = this.#carrying.then(carry);
+    this.#carrying = carried.catch(() => {});
+    return carried;
+  }
+
+  /** Takes some replies out of what the Host says at once, whole lines always; they follow later. */
+  #withoutOvertaken(chunk: Uint8Array, pipe: Pipe): Uint8Array {
+    const { random, habits, clock, note } = this.#parts;
+    const { overtaken } = habits();
+    if (overtaken === 0) return chunk;
+    const prompt = new TextDecoder().decode(chunk).split(/(?<=\n)/).filter((line) => {
+      if (!line.startsWith(REPLY) || !random.chance(overtaken)) return true;
+      note("holds a reply back");
+      clock.sleep(random.between(1, random.pick([2, 50, 2000])))
+        .then(() => this.#inTurn(() => this.#carry(new TextEncoder().encode(line), pipe)))
+        // It is lost with its connection.
+        .catch(() => {});
+      return false;
+    });
+    return new TextEncoder().encode(prompt.join(""));
   }
 
   async #carry(chunk: Uint8Array, pipe: Pipe): Promise<void> {
