@@ -137,4 +137,41 @@ export const ARCHIVE_MUTANTS: readonly Mutant[] = [
   takeover("E4", "what an agent says early is lost", "this.#late.push(act);", ""),
   takeover("E4", "nobody is told that the beginning is missing", 'this.#cut = "cut";', ""),
   takeover("E4", "a past without end fills the memory", "this.#chapters.shift();", ""),
+  takeover("E4", "a Turn without end is taken over", 'this.#cut = "endless";', ""),
+  registry(
+    "H4",
+    "a Session that is being taken over outlives its removal",
+    "if (!this.#held.has(sessionId)) await",
+    "if (sessionId === undefined) await",
+  ),
+  local("connection", "takeover")(
+    "S3",
+    "a Session that was taken over for an editor that went away stays in use",
+    "if (this.#open.signal.aborted) await registry.release(sessionId, connectionId);",
+    "",
+  ),
+  agent("lobby", "kept_sessions")(
+    "E4",
+    "half of what an agent tells that falls is taken over",
+    "agent.over.throwIfAborted();",
+    "",
+  ),
+  agent("conversation", "pending")(
+    "E4",
+    "a Session is closed under the one that opened it again",
+    "this.agent.seats.of(this.sessionId) === this",
+    "this.agent.seats.of(this.sessionId) !== undefined",
+  ),
+  agent("requests", "pending")(
+    "E3",
+    "files are written for a Session that was closed",
+    "if (!this.#parts.used()) throw closed();\n    return await own",
+    "return await own",
+  ),
+  agent("late", "late")(
+    "E2",
+    "what waits beside prompts is not bounded",
+    "? undefined : this.#begun.promise",
+    "? undefined : Promise.resolve()",
+  ),
 ];
