@@ -121,7 +121,15 @@ export class View {
 
   /** A Turn without a prompt has ended: it has to be there, whole. */
   judgeEnded(turnId: string, seq: number): void {
-    if (!this.#doubtful.has(turnId)) this.#whole(turnId, "an editor", seq);
+    if (!this.#doubtful.has(turnId) && !this.#revised(turnId)) this.#whole(turnId, "an editor", seq);
+  }
+
+  /** Whether what was shown of a Turn was rewritten: showing it ends there, and without a prompt nobody is told. */
+  #revised(turnId: string): boolean {
+    const { truth, notes } = this.#facts.world;
+    return truth.session(this.#sessionId).rowsOf(turnId).some(({ head: { id }, text }) =>
+      notes.rewritten.has(id) && !text.startsWith(this.#messages.get(id)?.text ?? "")
+    );
   }
 
   /** At the end of the world: nothing that was ever shown may contradict what was kept. */
