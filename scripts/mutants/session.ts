@@ -282,6 +282,14 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     tests: at("dialogs"),
   },
   {
+    ids: ["S3", "C2"],
+    fault: "a Subscription that comes after a close is taken in",
+    file: "src/session/feed.ts",
+    find: "if (this.#over.signal.aborted || this.#outdated) return false;",
+    replace: "if (this.#outdated) return false;",
+    tests: at("late"),
+  },
+  {
     ids: ["R3"],
     fault: "recovery crosses to another store",
     file: "src/session/attachment.ts",

@@ -240,7 +240,8 @@ export class Feed {
 
   /** Takes in what comes before the first frame. False where the Subscription is not wanted any more. */
   async #prepare(subscription: Subscription): Promise<boolean> {
-    if (this.#outdated) return false;
+    // It may have come in the moment of the close.
+    if (this.#over.signal.aborted || this.#outdated) return false;
     await this.#events.opened(subscription);
     for (;;) {
       if (this.#state.kind === "closed" || this.#outdated) return false;

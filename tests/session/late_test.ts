@@ -193,6 +193,28 @@ Deno.test("[S3] a close stops the Runs that begin meanwhile", async () => {
   await stage.sessions.shutdown();
 });
 
+Deno.test("[S3] [C2] an opening that is answered in any moment of a close stops no Run twice", async () => {
+  for (let hops = 0; hops < 40; hops++) {
+    const { stage, sessionId, run } = await working();
+    stage.host.begin("beside", { foreground: false, origin: { kind: "engine", parent: run } });
+    await settle();
+    const [opening, stopping] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    stage.host.script.open = () => opening.promise;
+    stage.host.script.stop = () => stopping.promise;
+    stage.host.evict("lost");
+    await settle();
+    const closed = stage.sessions.close(sessionId);
+    await settle();
+    stopping.resolve();
+    for (let hop = 0; hop < hops; hop++) await Promise.resolve();
+    opening.resolve();
+    await closed;
+    await settle();
+    assertEquals(stage.host.ops("stop").filter((stop) => stop === "stop beside").length, 1, `${hops} hops`);
+    await stage.sessions.shutdown();
+  }
+});
+
 Deno.test("[S3] a start without an answer is settled by a close: it never begins", async () => {
   const stage = new Stage();
   const sessionId = await stage.create();
