@@ -290,6 +290,14 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     tests: at("late"),
   },
   {
+    ids: ["G1"],
+    fault: "a load that failed counts as having told the settings",
+    file: "src/session/attachment.ts",
+    find: '      this.bulletin.unknown("config");\n',
+    replace: "",
+    tests: at("join"),
+  },
+  {
     ids: ["R3"],
     fault: "recovery crosses to another store",
     file: "src/session/attachment.ts",

@@ -155,6 +155,7 @@ export class Attachment {
       await join.done;
     } catch (error) {
       if (this.#join === join) this.#join = undefined;
+      this.bulletin.unknown("config");
       this.bulletin.release();
       throw error;
     }

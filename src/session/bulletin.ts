@@ -30,6 +30,11 @@ export class Bulletin {
     this.#shown.set(frame.type, sessionUpdates(frame, this.#client.abilities).join("\n"));
   }
 
+  /** The response became an error: the Client learned nothing. */
+  unknown(type: Frame["type"]): void {
+    this.#shown.delete(type);
+  }
+
   /** Shows it, unless it is what was shown last. An older configuration than the present one is ignored. */
   show(frame: Frame): void {
     if (frame.type === "config") {

@@ -157,6 +157,24 @@ Deno.test("[H2] [S4] an unknown Session, another folder and a Session that is he
   }
 });
 
+Deno.test("[G1] [H2] settings that an editor was to learn from a load that failed are told by the next Subscription", async () => {
+  const stage = new Stage();
+  const sessionId = await stage.create();
+  const { host } = stage;
+  const select = { id: "mode", name: "Mode", type: "select", category: "mode" } as const;
+  const options = [{ ...select, value: "a", choices: [{ value: "a", name: "A" }] }];
+  host.info = { ...host.info, config: { revision: 7, options } };
+  host.script.open = () => Promise.reject(new HostError("invalid", "No"));
+  await assertRejects(() => stage.sessions.load(sessionId, place), SessionError);
+  assertEquals(stage.client.updates("config_option_update").length, 0);
+  host.script.open = () => Promise.resolve();
+  const asked = await stage.prompt(sessionId);
+  assertEquals(stage.client.updates("config_option_update").length, 1);
+  host.end(stage.turnId);
+  await asked.done;
+  await stage.sessions.shutdown();
+});
+
 Deno.test("[H4] delete closes what is owned and frees it; an unknown Session is silent", async () => {
   const stage = new Stage();
   const sessionId = await stage.create();
