@@ -223,4 +223,16 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
     "        if (room !== undefined) await room;\n",
     "",
   ),
+  requests(
+    "W3",
+    "a request that waits for an agent is given up like any other",
+    "      : PATIENT.has(op)\n",
+    "      : ONCE.has(op)\n",
+  ),
+  requests(
+    "W3",
+    "a request that waits for an agent waits as long for a Host that is gone",
+    "Math.min(request.until, this.#clock.now() + this.#limits.requestMs)",
+    "request.until",
+  ),
 ];

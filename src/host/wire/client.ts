@@ -56,7 +56,8 @@ type Binding = OperationOf<"sessions.bind">;
 /**
  * A Host in another process. When the stream to it is lost, another one is dialed as long as something needs it: Subscriptions go on
  * from the last frame that came, operations by key are sent again, once operations fail as `unknown` where they had left and wait where
- * they had not. Every operation is settled within `limits.requestMs`.
+ * they had not. Every operation is settled within `limits.requestMs`, or `limits.agentMs`
+ * where an agent may be asked for a Session that it keeps.
  */
 export class RemoteHost implements RuntimeHost {
   readonly connectionId: string;

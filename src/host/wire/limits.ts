@@ -37,6 +37,8 @@ export interface WireLimits {
   readonly unsentMs: number;
   /** Milliseconds from a request's leaving to its answer. Past it it fails as `unknown`. */
   readonly requestMs: number;
+  /** The same for a request about a Session that an agent may keep: longer than a Host waits for the agent. */
+  readonly agentMs: number;
   /** Milliseconds before the second attempt to dial; doubled with each further one, and varied by half. */
   readonly backoffMs: number;
   /** Milliseconds between two attempts at most. */
@@ -66,6 +68,7 @@ export const WIRE_LIMITS: WireLimits = {
   graceConnections: 64,
   unsentMs: 5000,
   requestMs: 15_000,
+  agentMs: 135_000,
   backoffMs: 50,
   backoffMostMs: 2000,
   steadyMs: 1000,

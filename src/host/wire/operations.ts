@@ -209,6 +209,13 @@ export const ONCE: ReadonlySet<OperationName> = new Set([
   "extensions.notify",
 ]);
 
+/** Operations that may have to wait for an agent, which keeps a Session by itself: for `agentMs` and not for `requestMs`. */
+export const PATIENT: ReadonlySet<OperationName> = new Set([
+  "sessions.get",
+  "sessions.bind",
+  "sessions.remove",
+]);
+
 /** The feature that an operation belongs to; undefined for those that every Host has. */
 export function featureOf(op: OperationName): string | undefined {
   if (op === "watch") return "watch";

@@ -3,7 +3,14 @@ import type { Json } from "../../model/json.ts";
 import { HostError } from "../errors.ts";
 import type { WireLimits } from "./limits.ts";
 import { fits, type Link, type Outgoing, ProtocolError } from "./link.ts";
-import { ONCE, type OperationGives, type OperationName, type OperationOf, OPERATIONS } from "./operations.ts";
+import {
+  ONCE,
+  type OperationGives,
+  type OperationName,
+  type OperationOf,
+  OPERATIONS,
+  PATIENT,
+} from "./operations.ts";
 import { hostErrorOf, type HostMessage, type ToldLimits } from "./protocol.ts";
 import { faultOf } from "./shape.ts";
 
@@ -29,8 +36,9 @@ interface Request {
   readonly sessionId: string | undefined;
   /** When it fails without an answer. */
   until: number;
-  /** Milliseconds for an answer. */
+  /** Milliseconds for an answer, and when they are over: since its first leaving. */
   readonly patience: number;
+  deadline: number;
   /** Whether its bytes have ever been given to a stream: from then on its outcome is unknown. */
   dispatch: "not_sent" | "unknown";
   /** Its line on the present link. */
@@ -45,7 +53,7 @@ type ReplyMessage = Extract<HostMessage, { type: "reply" }>;
 /**
  * The requests of a client that have no answer yet. They leave in their order, as many at a time as the Host takes. When the stream is
  * lost, operations by key are sent again on the next one; a once operation that has left fails as `unknown`, and one that has not
- * waits. Every request is settled: within `unsentMs` where it cannot leave, within `requestMs` of its leaving where no answer comes.
+ * waits. Every request is settled: within `unsentMs` where it cannot leave, within `requestMs` or `agentMs` of its leaving where no answer comes.
  */
 export class Requests {
   readonly #clock: Clock;
@@ -108,7 +116,12 @@ export class Requests {
         stream,
         sessionId: "sessionId" in of ? of.sessionId : undefined,
         until: this.#clock.now() + this.#limits.unsentMs,
-        patience: signal === undefined ? this.#limits.requestMs : Infinity,
+        patience: signal !== undefined
+          ? Infinity
+          : PATIENT.has(op)
+          ? this.#limits.agentMs
+          : this.#limits.requestMs,
+        deadline: Infinity,
         dispatch: "not_sent",
         outgoing: undefined,
         settle: (value) => {
@@ -151,6 +164,8 @@ export class Requests {
     this.#waiting = [];
     for (const request of this.#pending.values()) {
       request.outgoing = undefined;
+      // Whoever waits for an agent need not wait as long for a Host that is gone.
+      request.until = Math.min(request.until, this.#clock.now() + this.#limits.requestMs);
       if (request.dispatch === "unknown" && ONCE.has(request.op)) this.#fail(request, this.#lost(request));
       else this.#waiting.push(request);
     }
@@ -212,7 +227,8 @@ export class Requests {
   }
 
   #leaving(request: Request): void {
-    if (request.dispatch === "not_sent") request.until = this.#clock.now() + request.patience;
+    if (request.dispatch === "not_sent") request.deadline = this.#clock.now() + request.patience;
+    request.until = request.deadline;
     request.dispatch = "unknown";
   }
 

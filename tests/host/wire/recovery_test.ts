@@ -187,6 +187,37 @@ Deno.test("[W3] a request that gets no answer is settled as unknown, and its lat
   assertEquals(wire.taps.length, 1);
 });
 
+Deno.test("[W3] a request that may wait for an agent is waited for, and not for long where its Host is gone", async () => {
+  await using world = worldOf(() => Promise.resolve());
+  const gates = [gate(), gate()] as const;
+  const slow = gates.values();
+  await using wire = wireOf(world, {
+    connect: (id) =>
+      watched(
+        world.host.connect(id),
+        (operation) => operation === "sessions.bind" ? slow.next().value?.promise : undefined,
+      ),
+    limits: { deadMs: 1e9, quietMs: 1e9 },
+  });
+  const remote = await wire.connect("c1");
+  await opened(remote);
+  const binding = { sessionId: "s1", roots: [], mcpServers: [] };
+  const bound = remote.sessions.bind(binding);
+  await settle(world.clock);
+  for (let second = 0; second < 100; second++) await world.clock.advance(1000);
+  gates[0].open();
+  assertEquals((await bound).sessionId, "s1");
+  const failed = assertRejects(() => remote.sessions.bind(binding), HostError);
+  await settle(world.clock);
+  wire.refuse(1e9);
+  wire.tap.cut();
+  for (let second = 0; second < 20; second++) await world.clock.advance(1000);
+  const { code, dispatch } = await failed;
+  assertEquals([code, dispatch], ["unavailable", "unknown"]);
+  wire.refuse(0);
+  gates[1].open();
+});
+
 Deno.test("[R2] [R3] a Host that starts anew ends Subscriptions as lost, their reads fail, and the next one is another", async () => {
   await using world = worldOf(() => Promise.resolve());
   const wires = [wireOf(world, { instance: "first" }), wireOf(world, { instance: "second" })];
