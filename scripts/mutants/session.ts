@@ -298,6 +298,22 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     tests: at("join"),
   },
   {
+    ids: ["R1"],
+    fault: "a Turn that was shown is shown again when its frames come late",
+    file: "src/session/attachment.ts",
+    find: "    if (this.#over.delete(run.turnId)) return;\n",
+    replace: "",
+    tests: at("recovery"),
+  },
+  {
+    ids: ["R1"],
+    fault: "a Turn that was shown counts as missed",
+    file: "src/session/attachment.ts",
+    find: "[...this.#presentations.turnIds, ...this.#over]",
+    replace: "[...this.#presentations.turnIds]",
+    tests: at("recovery"),
+  },
+  {
     ids: ["R3"],
     fault: "recovery crosses to another store",
     file: "src/session/attachment.ts",

@@ -44,6 +44,8 @@ export class Attachment {
   readonly #presentations: Presentations;
   readonly #settling = new Set<Presentation>();
   readonly #live: LiveRuns;
+  /** Turns that were shown to their ends, of which frames may still come: a query can overtake them. */
+  readonly #over = new Set<string>();
   #join: Join | undefined;
   #storeId: string | undefined;
   /** Every Run that shows up is to be stopped. */
@@ -125,7 +127,7 @@ export class Attachment {
       if (known.kind === "unknown") presentation.fence("fault");
       return;
     }
-    this.#presentations.delete(turnId);
+    this.#leave(presentation);
     this.#calls.end(turnId);
   }
 
@@ -236,7 +238,8 @@ export class Attachment {
 
   /** Remembers the Turns that ended while nothing was seen. Those on show are read by their own presentations. */
   #missed({ runs, last }: Snapshot): void {
-    const known = new Set([...runs.map((live) => live.run.turnId), ...this.#presentations.turnIds]);
+    const shown = [...this.#presentations.turnIds, ...this.#over];
+    const known = new Set([...runs.map((live) => live.run.turnId), ...shown]);
     for (const { run: { turnId }, cut } of this.#live.byTurn.values()) {
       if (!known.has(turnId)) this.unshown.add({ after: cut, through: last, turnId });
       known.add(turnId);
@@ -256,6 +259,9 @@ export class Attachment {
     this.#last = snapshot.last;
     this.#live.clear();
     for (const live of snapshot.runs) this.#run(live);
+    // What it does not list sends no frames on this Subscription.
+    const listed = new Set(snapshot.runs.map(({ run }) => run.turnId));
+    for (const turnId of this.#over) if (!listed.has(turnId)) this.#over.delete(turnId);
     this.bulletin.showAll(snapshot);
     this.#live.changed();
   }
@@ -354,6 +360,7 @@ export class Attachment {
 
   #run(live: LiveRun): undefined {
     const { turnId } = live.run;
+    if (this.#over.has(turnId)) return;
     this.#live.put(live);
     this.unshown.know(turnId);
     let presentation = this.#presentations.get(turnId);
@@ -371,7 +378,9 @@ export class Attachment {
     const { run, end, through } = frame;
     const live = this.#live.take(run.turnId);
     this.#last = Math.max(this.#last, through);
+    if (this.#over.delete(run.turnId)) return;
     const presentation = this.#presentations.get(run.turnId);
+    presentation?.sawEnd();
     if (presentation !== undefined) presentation.record({ type: "ended", run, end, through });
     // A Run that is not known any more was seen to end before.
     else if (live !== undefined) this.unshown.add({ after: live.cut, through, turnId: run.turnId });
@@ -422,8 +431,15 @@ export class Attachment {
     this.#settling.add(presentation);
     this.#settle(presentation).finally(() => {
       this.#settling.delete(presentation);
-      this.#presentations.delete(turnId);
+      this.#leave(presentation);
     });
+  }
+
+  /** Done with a Turn that has ended, or never began. */
+  #leave(presentation: Presentation): void {
+    const { turnId, known } = presentation.turn;
+    this.#presentations.delete(turnId);
+    if (known.kind === "ended" && !presentation.endSeen) this.#over.add(turnId);
   }
 
   /** The end of a Turn that no prompt waits for. */

@@ -27,6 +27,7 @@ export class Presentation {
   #owner: Owner;
   #fault: SessionError | undefined;
   #unwanted: Unwanted | undefined;
+  #endSeen = false;
   #changed: (presentation: Presentation) => void;
 
   /** `changed` is called after each change of the record, to derive what to send. */
@@ -69,6 +70,16 @@ export class Presentation {
   /** Whether nothing can happen to it any more. */
   get over(): boolean {
     return isOver(this.#turn);
+  }
+
+  /** Whether its end came as a frame, behind which nothing of it comes. A query tells the end as well, and overtakes frames. */
+  get endSeen(): boolean {
+    return this.#endSeen;
+  }
+
+  /** Its end came as a frame. */
+  sawEnd(): void {
+    this.#endSeen = true;
   }
 
   /** Somebody else has to do with its end from now on. */

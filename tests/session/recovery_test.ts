@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { HostError } from "../../src/host/errors.ts";
 import { LIMITS } from "../../src/limits.ts";
+import type { Frame } from "../../src/model/frame.ts";
 import { settle } from "./manual_clock.ts";
 import { Stage } from "./stage.ts";
 
@@ -173,6 +174,37 @@ Deno.test("[P2] [R1] a Turn that ended between two Subscriptions is found, thoug
   assertEquals([stage.client.text(), queries], ["all of it", 2]);
   await stage.sessions.shutdown();
 });
+
+for (const lost of [false, true]) {
+  const how = lost ? "rows that a new Subscription counts as missed" : "frames that come late";
+  Deno.test(`[R1] [K1] a Turn whose end a query told is not shown again because of ${how}`, async () => {
+    const stage = new Stage();
+    const { host } = stage;
+    const sessionId = await stage.create();
+    host.script.start = () => new Promise(() => {});
+    const asked = await stage.prompt(sessionId);
+    const { turnId } = stage;
+    // The frames are still on their way.
+    const late: Frame[] = [];
+    const frame = host.frame;
+    host.frame = (each) => void late.push(each);
+    host.begin(turnId);
+    host.message(turnId, "m", "once");
+    host.end(turnId);
+    host.frame = frame;
+    await stage.clock.advance(LIMITS.startMs + 100);
+    assertEquals(asked.ending, { stop: "end_turn" });
+    if (lost) host.evict("lost");
+    else for (const each of late) host.frame(each);
+    await stage.clock.advance(100);
+    host.script.start = undefined;
+    const next = await stage.prompt(sessionId);
+    host.end(stage.turnId);
+    await next.done;
+    assertEquals([stage.client.text(), stage.client.updates("user_message_chunk")], ["once", []]);
+    await stage.sessions.shutdown();
+  });
+}
 
 Deno.test("[T2] text that was rewritten while the connection was lost fails the prompt and stops its Run", async () => {
   const rewrites = ["other words", "one", ""];
