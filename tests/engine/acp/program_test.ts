@@ -59,7 +59,7 @@ const grants: readonly (readonly [flags: readonly string[], says: string | undef
 ];
 for (const [flags, says] of grants) {
   Deno.test(`[E3] an agent ${says === undefined ? "starts" : "cannot be started"} with ${flags.join(" ") || "no permission"}`, async () => {
-    const { program, args } = scripted({ stays: true });
+    const { program, args } = scripted();
     const launch = permitted(flags, "mod.ts", "--memory", "--", program, ...args);
     await withEditor({ launch, deadlineMs: 20_000 }, async (editor) => {
       const sessionId = await openSession(editor, Deno.cwd());
