@@ -314,6 +314,14 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     tests: at("recovery"),
   },
   {
+    ids: ["K3", "R1"],
+    fault: "a card stays open when the end of a Run beside the prompt cannot be read",
+    file: "src/session/attachment.ts",
+    find: "        this.#abandon(presentation);\n",
+    replace: "",
+    tests: at("recovery"),
+  },
+  {
     ids: ["R3"],
     fault: "recovery crosses to another store",
     file: "src/session/attachment.ts",

@@ -11,7 +11,7 @@ import { SessionError } from "./errors.ts";
 import { Feed, type ReadRange } from "./feed.ts";
 import type { Join } from "./join.ts";
 import { LiveRuns } from "./live_runs.ts";
-import type { ClientPort, Clock, Log } from "./ports.ts";
+import { ClientGone, type ClientPort, type Clock, type Log } from "./ports.ts";
 import type { Owner, Presentation } from "./presentation.ts";
 import { Presentations } from "./presentations.ts";
 import { Reconciler } from "./reconciler.ts";
@@ -435,6 +435,16 @@ export class Attachment {
     });
   }
 
+  /** However it came to this, no card stays open. */
+  #abandon(presentation: Presentation): void {
+    if (presentation.owner !== "attachment") return;
+    try {
+      this.finish(presentation, { how: "interrupted" });
+    } catch (error) {
+      if (!(error instanceof ClientGone)) throw error;
+    }
+  }
+
   /** Done with a Turn that has ended, or never began. */
   #leave(presentation: Presentation): void {
     const { turnId, known } = presentation.turn;
@@ -465,6 +475,7 @@ export class Attachment {
     } catch (error) {
       if (!this.#feed.signal.aborted) {
         log.warn("the end of a Turn could not be shown", { turnId, reason: String(error) });
+        this.#abandon(presentation);
       }
     } finally {
       this.#calls.end(turnId);

@@ -206,6 +206,23 @@ for (const lost of [false, true]) {
   });
 }
 
+Deno.test("[R1] [K3] a Run beside the prompt whose end cannot be read for a minute leaves no card open", async () => {
+  const stage = new Stage();
+  const { host } = stage;
+  const sessionId = await stage.create();
+  const asked = await stage.prompt(sessionId);
+  const parent = host.run(stage.turnId);
+  const run = host.begin("beside", { foreground: false, origin: { kind: "engine", parent } });
+  host.frame({ type: "tool_start", run, toolCallId: "tool" });
+  host.end(stage.turnId);
+  await asked.done;
+  host.script.read = () => new Promise(() => {});
+  host.end("beside");
+  await stage.clock.advance(LIMITS.recoveryMs + LIMITS.readMs);
+  assertEquals(stage.client.updates("tool_call_update").at(-1)?.status, "failed");
+  await stage.sessions.shutdown();
+});
+
 Deno.test("[T2] text that was rewritten while the connection was lost fails the prompt and stops its Run", async () => {
   const rewrites = ["other words", "one", ""];
   for (const text of rewrites) {

@@ -24,6 +24,8 @@ export class Stage {
   /** Turns that this connection shows by a load or resume, or because it shows their parents. */
   readonly #joined = new Set<string>();
   readonly #fences = new Set<string>();
+  /** Turns that a snapshot lacks: they have ended, also where their ends could not be saved. */
+  readonly #gone = new Set<string>();
   /** Turns that were seen to end, and when. */
   readonly #ended = new Map<string, number>();
 
@@ -64,6 +66,11 @@ export class Stage {
   /** Turns that are shown without a prompt. */
   get shown(): readonly string[] {
     return [...this.#joined];
+  }
+
+  /** A snapshot lacks Turns that were there. */
+  lacks(turnIds: Iterable<string>): void {
+    for (const turnId of turnIds) this.#gone.add(turnId);
   }
 
   /** This connection learns that a Turn ended. */
@@ -120,7 +127,8 @@ export class Stage {
     const before = this.prompts.some(({ starts }) =>
       starts.every((start) => start.op.seq > seq || nothingStarted(start, seq))
     );
-    const ended = this.#ended.has(turnId) || (turn?.ended?.entry.seq ?? Infinity) < seq;
+    const ended = this.#ended.has(turnId) || this.#gone.has(turnId) ||
+      (turn?.ended?.entry.seq ?? Infinity) < seq;
     if (before && ended) return undefined;
     const prompt = this.#facts.promptOf.get(turnId);
     if (prompt?.answered !== undefined && prompt.answered.seq < seq) return "after its prompt was answered";
@@ -181,6 +189,11 @@ export class Stages {
       }
       case "snapshot":
         this.of(entry.by, entry.sessionId).observed = true;
+        this.of(entry.by, entry.sessionId).lacks(
+          this.#live(entry.sessionId, entry.seq, entry.seq).filter((turnId) =>
+            !entry.snapshot.runs.some(({ run }) => run.turnId === turnId)
+          ),
+        );
         for (const live of entry.snapshot.runs) this.#present(entry, live);
         return;
       case "frame":
