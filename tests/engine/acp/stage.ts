@@ -36,21 +36,33 @@ export function scripted(manners: Manners = {}): AgentCommand {
 /** A log that is kept. */
 export class KeptLog implements Log {
   readonly lines: { readonly message: string; readonly data?: JsonObject }[] = [];
+  readonly #told = new Map<string, PromiseWithResolvers<void>>();
   debug(message: string, data?: JsonObject): void {
-    this.lines.push({ message, data });
+    this.#keep(message, data);
   }
   info(message: string, data?: JsonObject): void {
-    this.lines.push({ message, data });
+    this.#keep(message, data);
   }
   warn(message: string, data?: JsonObject): void {
-    this.lines.push({ message, data });
+    this.#keep(message, data);
   }
   error(message: string, data?: JsonObject): void {
-    this.lines.push({ message, data });
+    this.#keep(message, data);
+  }
+  /** Resolves when this fault was told of. */
+  fault(name: string): Promise<void> {
+    if (this.faults().includes(name)) return Promise.resolve();
+    const told = this.#told.get(name) ?? Promise.withResolvers<void>();
+    this.#told.set(name, told);
+    return told.promise;
   }
   /** The faults that were told of, in order. */
   faults(): string[] {
     return this.lines.flatMap(({ data }) => typeof data?.fault === "string" ? [data.fault] : []);
+  }
+  #keep(message: string, data?: JsonObject): void {
+    this.lines.push({ message, data });
+    if (typeof data?.fault === "string") this.#told.get(data.fault)?.resolve();
   }
 }
 
