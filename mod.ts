@@ -33,7 +33,7 @@ export type { PromptAnswer } from "./src/session/prompt.ts";
 export type { SessionParts } from "./src/session/session.ts";
 export type { SessionPlace } from "./src/session/sessions.ts";
 export type { Implementation } from "@agentclientprotocol/sdk";
-export { ScopedFiles } from "./src/resource/files.ts";
+export { ScopedFiles, type ScopedFilesOptions } from "./src/resource/files.ts";
 export type { ReadGrants } from "./src/resource/grants.ts";
 export type { Draft, DraftBase, DraftPart } from "./src/session/draft.ts";
 export type {

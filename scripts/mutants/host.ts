@@ -10,6 +10,7 @@ const form = local("form", "questions");
 const turns = local("turns", "turns", "questions");
 const begun = local("turns", "transcript");
 const settings = local("settings", "settings");
+const choices = local("choices", "settings");
 const session = local("session", "settings");
 const bounds = local("bounds", "settings");
 const reader = local("reader", "transcript");
@@ -617,19 +618,19 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     '    await this.#parts.journal.commit(\n      () => [\n        { op: "info", info: { ...this.#info, config } },',
     '    void this.#parts.journal.commit(\n      () => [\n        { op: "info", info: { ...this.#info, config } },',
   ),
-  settings(
+  choices(
     "G3",
     "an unknown option is passed over",
     "    if (option === undefined) {\n      throw",
     "    if (option === undefined) continue;\n    if (option === null) {\n      throw",
   ),
-  settings(
+  choices(
     "G3",
     "any value is taken",
     'typeof value === "string" && values.includes(value)',
     'typeof value === "string"',
   ),
-  settings(
+  choices(
     "G3",
     "a text is taken for a truth",
     'if (typeof value === "boolean") return { ...option, value };',

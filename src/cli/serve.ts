@@ -7,7 +7,7 @@ import { HostError } from "../host/errors.ts";
 import { LocalHost } from "../host/local/host.ts";
 import { type Log, silentLog } from "../model/log.ts";
 import type { ReadGrants } from "../resource/mod.ts";
-import { ScopedFiles } from "../resource/mod.ts";
+import { ScopedFiles } from "../resource/files.ts";
 import type { RuntimeHost } from "../host/contract.ts";
 import { hostChoice, type ServeOptions } from "./flags.ts";
 import { serveStdio } from "../acp/stdio.ts";

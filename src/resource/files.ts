@@ -1,71 +1,43 @@
-import { denoGrants, type ReadGrants } from "./grants.ts";
 import type { Files, Link } from "../session/ports.ts";
-import { folderMissing, folderRefused, refusalOf } from "./refusal.ts";
-import { LIMITS } from "../limits.ts";
-import { OpenFile } from "./file.ts";
-import { parseLinkedUri } from "./uri.ts";
-import { quote } from "./quote.ts";
-import { ReadScope } from "./scope.ts";
-import { ResourceError } from "../session/ports.ts";
-import { segmentsOf } from "./path.ts";
+import type { ReadGrants } from "./grants.ts";
 
-/** The files of this machine, within what the process may read, the Session's roots and the denials. */
+/** What files are read with. */
+export interface ScopedFilesOptions {
+  /** Absolute folders that are never read, such as the state folder; they may be missing. */
+  readonly denials: readonly string[];
+  /** What the process may read; Deno's permissions say so where absent. */
+  readonly grants?: ReadGrants;
+}
+
+/**
+ * The files of this machine, within what the process may read, the Session's roots and the denials. What it takes to read them is
+ * loaded by the first request, so that a program starts sooner.
+ */
 export class ScopedFiles implements Files {
-  readonly #grants: ReadGrants;
-  readonly #scope: ReadScope;
+  readonly #options: ScopedFilesOptions;
+  #door: Promise<Files> | undefined;
 
-  /** Touches nothing yet. `denials` are absolute folders that are never read, such as the state folder; they may be missing. */
-  constructor(options: { readonly denials: readonly string[]; readonly grants?: ReadGrants }) {
-    this.#grants = options.grants ?? denoGrants;
-    this.#scope = new ReadScope({ denials: options.denials, grants: this.#grants });
+  /** Touches nothing yet. */
+  constructor(options: ScopedFilesOptions) {
+    this.#options = options;
   }
 
-  /**
-   * The real path of an existing absolute directory. Where reading it is not granted nothing can be found out, and the path is
-   * returned as written, so that Sessions work without any permission.
-   */
+  /** The real path of an existing absolute directory; as written where reading it is not granted. Throws `ResourceError`. */
   async directory(path: string): Promise<string> {
-    const written = absolute(path);
-    if (!this.#grants.readable(written)) return written;
-    try {
-      const [real, { isDirectory }] = await Promise.all([Deno.realPath(written), Deno.stat(written)]);
-      if (isDirectory) return real;
-    } catch (error) {
-      if (error instanceof Deno.errors.NotCapable) return written;
-      throw error instanceof Deno.errors.NotFound ? folderMissing(path, error) : refusalOf(path, error);
-    }
-    throw new ResourceError("not_a_directory", `${quote(path)} is no folder: name the folder to work in`);
+    return await (await this.#open()).directory(path);
   }
 
-  /** Admits a linked URI. A file in the answer is open until its holder closes it. */
+  /** Admits a linked URI. A file in the answer is open until its holder closes it. Throws `ResourceError`. */
   async link(
     uri: string,
     roots: readonly string[],
     options: { readonly directories: boolean },
   ): Promise<Link> {
-    const linked = parseLinkedUri(uri, { windows: Deno.build.os === "windows" });
-    if (linked.kind === "reference") return linked;
-    const { path, lines } = linked;
-    const admission = await this.#scope.admit(path, roots);
-    if (admission.kind === "file") {
-      return { kind: "file", file: new OpenFile(path, admission.descriptor, admission.version, lines) };
-    }
-    if (!options.directories) throw folderRefused(path);
-    return lines === undefined ? { kind: "reference" } : { kind: "reference", lines };
+    return await (await this.#open()).link(uri, roots, options);
   }
-}
 
-/** The path without dots and without a slash at its end, once it is known to be absolute. */
-function absolute(path: string): string {
-  if (path.includes("\0") || !path.isWellFormed() || path.length > LIMITS.uriBytes) {
-    throw new ResourceError(
-      "invalid_path",
-      `${quote(path)} cannot be the path of a folder: name an existing one`,
-    );
+  #open(): Promise<Files> {
+    this.#door ??= import("./door.ts").then(({ Door }) => new Door(this.#options));
+    return this.#door;
   }
-  const windows = Deno.build.os === "windows";
-  if (windows ? /^([A-Za-z]:[\\/]|\\\\[^\\])/.test(path) : path.startsWith("/")) {
-    return windows ? path : "/" + segmentsOf(path).join("/");
-  }
-  throw new ResourceError("invalid_path", `${quote(path)} is no absolute path: name the folder from the top`);
 }

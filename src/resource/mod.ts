@@ -3,6 +3,6 @@
  *
  * @module
  */
-export { ScopedFiles } from "./files.ts";
+export { ScopedFiles, type ScopedFilesOptions } from "./files.ts";
 export type { ReadGrants } from "./grants.ts";
 export { upload, type UploadSource } from "./upload.ts";

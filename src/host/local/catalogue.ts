@@ -1,7 +1,7 @@
 import type { CreateSession, SessionInfo } from "../contract.ts";
 import type { Engine } from "../../engine/contract.ts";
 import { HostError } from "../errors.ts";
-import { withChanges } from "./settings.ts";
+import { withChanges } from "./choices.ts";
 
 /** The Engines of a Host, by id. */
 export class Catalogue {
