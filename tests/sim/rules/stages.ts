@@ -59,7 +59,8 @@ export class Stage {
   /** Whether a Turn without a prompt is shown. After its end was seen it may be, until the end was shown. */
   joined(turnId: string): "shown" | "perhaps" | "no" {
     if (!this.#joined.has(turnId)) return "no";
-    const over = this.#ended.has(turnId) || this.#fences.has(turnId) || this.stopped.has(turnId);
+    const over = this.#ended.has(turnId) || this.#gone.has(turnId) || this.#fences.has(turnId) ||
+      this.stopped.has(turnId);
     return over ? "perhaps" : "shown";
   }
 
@@ -190,7 +191,7 @@ export class Stages {
       case "snapshot":
         this.of(entry.by, entry.sessionId).observed = true;
         this.of(entry.by, entry.sessionId).lacks(
-          this.#live(entry.sessionId, entry.seq, entry.seq).filter((turnId) =>
+          this.#live(entry.sessionId, -1, entry.seq).filter((turnId) =>
             !entry.snapshot.runs.some(({ run }) => run.turnId === turnId)
           ),
         );
