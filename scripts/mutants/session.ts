@@ -322,6 +322,14 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     tests: at("recovery"),
   },
   {
+    ids: ["H1"],
+    fault: "a load that goes on forgets what it left to the next prompt",
+    file: "src/session/presentations.ts",
+    find: 'live.has(turnId) || left.has(turnId) ? "later"',
+    replace: 'live.has(turnId) ? "later"',
+    tests: at("join"),
+  },
+  {
     ids: ["R3"],
     fault: "recovery crosses to another store",
     file: "src/session/attachment.ts",

@@ -281,7 +281,9 @@ export class Attachment {
     const joined = await join.run(
       this.#feed,
       subscription,
-      join.mode === "load" ? this.#presentations.reshown(this.#live.byTurn) : this.#presentations.turnIds,
+      join.mode === "load"
+        ? this.#presentations.reshown(this.#live.byTurn, join.left)
+        : this.#presentations.turnIds,
     );
     for (const { live, projection } of joined) {
       const presentation = this.present(foundTurn(live.run), {

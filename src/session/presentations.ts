@@ -73,11 +73,15 @@ export class Presentations implements Ticking {
     return this.all.map(({ turn }) => turn).filter((turn) => !isStopped(turn));
   }
 
-  /** What a load leaves alone: Turns on show, and those behind a fence that have not ended, which come when they have. */
-  reshown(live: ReadonlyMap<string, LiveRun>): ReadonlySet<string> {
+  /**
+   * What a load leaves alone: Turns on show, and those behind a fence that have not ended, which come when they have. One that goes
+   * on after a lost Subscription leaves alone what it `left` before.
+   */
+  reshown(live: ReadonlyMap<string, LiveRun>, left: ReadonlySet<string>): ReadonlySet<string> {
     for (const presentation of this.#all.values()) {
       if (presentation.unwanted === undefined || presentation.owner === "prompt") continue;
-      presentation.leave(live.has(presentation.turn.turnId) ? "later" : "none");
+      const { turnId } = presentation.turn;
+      presentation.leave(live.has(turnId) || left.has(turnId) ? "later" : "none");
     }
     return new Set(this.all.filter(({ owner }) => owner !== "none").map(({ turn }) => turn.turnId));
   }

@@ -120,6 +120,32 @@ Deno.test("[R1] [H1] a load that loses its Subscription goes on where it was", a
   await stage.sessions.shutdown();
 });
 
+Deno.test("[H1] [C5] a Turn behind the fence that ends while a load is interrupted is shown with the next prompt", async () => {
+  const stage = running("there");
+  const { host } = stage;
+  await stage.sessions.resume("s", place);
+  stage.sessions.announce("s");
+  host.script.stop = () => Promise.resolve();
+  stage.sessions.cancel("s");
+  await settle();
+  let reads = 0;
+  host.script.read = (request) => {
+    if (request.turnId !== undefined || reads++ > 0) return Promise.resolve(host.page(request));
+    host.evict("lost");
+    finish(stage);
+    return Promise.reject(new HostError("unavailable", "Lost", { dispatch: "not_sent" }));
+  };
+  await stage.sessions.load("s", place);
+  stage.sessions.announce("s");
+  await settle();
+  assertEquals(stage.client.text(), "then");
+  const asked = await stage.prompt("s");
+  host.end(stage.turnId);
+  await asked.done;
+  assertEquals(stage.client.text(), "thennow and ever");
+  await stage.sessions.shutdown();
+});
+
 Deno.test("[S7] load and resume replace the roots as a whole, also of a Session that is owned already", async () => {
   const stage = new Stage();
   const sessionId = await stage.create();
