@@ -325,8 +325,8 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     ids: ["H1"],
     fault: "a load that goes on forgets what it left to the next prompt",
     file: "src/session/presentations.ts",
-    find: 'live.has(turnId) || left.has(turnId) ? "later"',
-    replace: 'live.has(turnId) ? "later"',
+    find: 'live.has(turnId) || (owner === "later" && left.has(turnId))',
+    replace: "live.has(turnId)",
     tests: at("join"),
   },
   {

@@ -80,8 +80,9 @@ export class Presentations implements Ticking {
   reshown(live: ReadonlyMap<string, LiveRun>, left: ReadonlySet<string>): ReadonlySet<string> {
     for (const presentation of this.#all.values()) {
       if (presentation.unwanted === undefined || presentation.owner === "prompt") continue;
-      const { turnId } = presentation.turn;
-      presentation.leave(live.has(turnId) || left.has(turnId) ? "later" : "none");
+      const { turn: { turnId }, owner } = presentation;
+      const waits = live.has(turnId) || (owner === "later" && left.has(turnId));
+      presentation.leave(waits ? "later" : "none");
     }
     return new Set(this.all.filter(({ owner }) => owner !== "none").map(({ turn }) => turn.turnId));
   }
