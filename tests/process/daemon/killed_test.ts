@@ -79,7 +79,10 @@ for (const victim of VICTIMS) {
         try {
           sessionId = await openSession(first, house.cwd);
           assertEquals((await tell(first, sessionId, "acknowledged")).stopReason, "end_turn");
-          const answer = first.call("session/prompt", promptParams(sessionId, step.prompt));
+          // An agent that is killed before it has the prompt is started again for it, and may do it.
+          const early = victim === "agent" && step.name === "when it was just sent";
+          const prompt = early ? "hello" : step.prompt;
+          const answer = first.call("session/prompt", promptParams(sessionId, prompt));
           answer.catch(() => {});
           pid = await step.reached(first, sessionId, answer);
           if (victim === "editor's Gangway") await first.kill();
@@ -90,7 +93,7 @@ for (const victim of VICTIMS) {
             await gone(pids);
             // The Turn ends truly, and the same editor goes on.
             const ended = await answer;
-            if (step.name !== "when it was answered") {
+            if (step.name !== "when it was answered" && !(early && "result" in ended)) {
               const { data } = "error" in ended ? ended.error : { data: ended.result };
               const { code } = data as { code?: string };
               assert(["turn_interrupted", "turn_failed"].includes(code ?? ""), JSON.stringify(ended));
